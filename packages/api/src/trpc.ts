@@ -1,0 +1,149 @@
+import type { ErrorData, Reason } from '@sparkroom/contract';
+import { type Actor, type Core, DomainError } from '@sparkroom/core';
+import { StoreUnavailableError } from '@sparkroom/pools';
+import { initTRPC, TRPCError } from '@trpc/server';
+import { z } from 'zod';
+
+/** What the host gives each request. `actor` is null without a valid session. */
+export interface ApiContext {
+  core: Core;
+  actor: Actor | null;
+  requestId: string;
+  /** Told of every error that is not a refusal, with its cause, for the log. */
+  report(error: unknown, path: string | undefined): void;
+}
+
+const codeOf: Record<Reason, TRPCError['code']> = {
+  INVALID_INPUT: 'BAD_REQUEST',
+  INVALID_UTF8: 'BAD_REQUEST',
+  INVALID_JSON: 'BAD_REQUEST',
+  INVALID_CURSOR: 'BAD_REQUEST',
+  BODY_TOO_LARGE: 'PAYLOAD_TOO_LARGE',
+  BATCH_TOO_LARGE: 'BAD_REQUEST',
+  UNAUTHENTICATED: 'UNAUTHORIZED',
+  FORBIDDEN_ORIGIN: 'FORBIDDEN',
+  ROLE_REQUIRED: 'FORBIDDEN',
+  NOT_FOUND: 'NOT_FOUND',
+  VERSION_CONFLICT: 'CONFLICT',
+  ALREADY_MEMBER: 'CONFLICT',
+  USER_NOT_REGISTERED: 'NOT_FOUND',
+  INVITATION_EXISTS: 'CONFLICT',
+  INVITATION_INVALID: 'NOT_FOUND',
+  INVITATION_OTHER_PERSON: 'FORBIDDEN',
+  LAST_OWNER: 'CONFLICT',
+  STATUS_NOT_REACHABLE: 'CONFLICT',
+  NOT_RATEABLE: 'CONFLICT',
+  CLIENT_ARCHIVED: 'CONFLICT',
+  CLIENT_IN_USE: 'CONFLICT',
+  WORKSPACE_ARCHIVED: 'CONFLICT',
+  RATE_LIMITED: 'TOO_MANY_REQUESTS',
+  STORE_UNAVAILABLE: 'SERVICE_UNAVAILABLE',
+  INTERNAL: 'INTERNAL_SERVER_ERROR',
+};
+
+const storeNames = {
+  mysql: 'The database (MySQL)',
+  cloudant: 'The document store (Cloudant)',
+  redis: 'The cache (Redis)',
+  nats: 'The event stream (NATS)',
+};
+
+/** Turns whatever a procedure threw into the public shape: a message for people and `ErrorData`. */
+function publicError(error: TRPCError): { message: string; data: ErrorData } {
+  const cause = error.cause;
+  if (cause instanceof DomainError) {
+    return { message: cause.message, data: { reason: cause.reason, ...cause.details } };
+  }
+  if (cause instanceof StoreUnavailableError) {
+    return {
+      message: `${storeNames[cause.store]} does not answer. Nothing was lost; try again in a moment.`,
+      data: { reason: 'STORE_UNAVAILABLE', store: cause.store },
+    };
+  }
+  if (cause instanceof z.ZodError) {
+    const fields: Record<string, string> = {};
+    for (const issue of cause.issues) fields[issue.path.join('.')] ??= issue.message;
+    const first = cause.issues[0];
+    const where = first?.path.length ? `${first.path.join('.')}: ` : '';
+    return {
+      message: `${where}${first?.message ?? 'The input is not valid.'}`,
+      data: { reason: 'INVALID_INPUT', fields },
+    };
+  }
+  switch (error.code) {
+    case 'PARSE_ERROR':
+      return { message: 'The request is not valid JSON.', data: { reason: 'INVALID_JSON' } };
+    case 'NOT_FOUND':
+      return { message: 'There is no such procedure.', data: { reason: 'NOT_FOUND' } };
+    case 'METHOD_NOT_SUPPORTED':
+      return {
+        message: 'Queries are asked with GET, mutations with POST.',
+        data: { reason: 'INVALID_INPUT' },
+      };
+    case 'PAYLOAD_TOO_LARGE':
+      return { message: 'The request is too large.', data: { reason: 'BODY_TOO_LARGE' } };
+    case 'BAD_REQUEST':
+    case 'UNSUPPORTED_MEDIA_TYPE':
+      return {
+        message: /batch/i.test(error.message)
+          ? 'Too many calls in one request. Split the batch.'
+          : 'The request cannot be read.',
+        data: { reason: /batch/i.test(error.message) ? 'BATCH_TOO_LARGE' : 'INVALID_INPUT' },
+      };
+    default:
+      return {
+        message: 'Something went wrong on our side. Nothing was changed by this request that is not shown.',
+        data: { reason: 'INTERNAL' },
+      };
+  }
+}
+
+const t = initTRPC.context<ApiContext>().create({
+  isDev: false,
+  sse: { ping: { enabled: true, intervalMs: 15_000 }, client: { reconnectAfterInactivityMs: 40_000 } },
+  errorFormatter({ shape, error, ctx }) {
+    const { message, data } = publicError(error);
+    return {
+      ...shape,
+      message,
+      data: {
+        code: shape.data.code,
+        httpStatus: shape.data.httpStatus,
+        path: shape.data.path,
+        requestId: ctx?.requestId,
+        ...data,
+      } satisfies ErrorData & Record<string, unknown>,
+    };
+  },
+});
+
+/** Gives refusals their tRPC code and reports the rest. */
+const errors = t.middleware(async ({ next, ctx, path }) => {
+  const result = await next();
+  if (result.ok) return result;
+  const cause = result.error.cause;
+  if (cause instanceof DomainError) {
+    throw new TRPCError({ code: codeOf[cause.reason], message: cause.message, cause });
+  }
+  if (cause instanceof StoreUnavailableError) {
+    ctx.report(cause, path);
+    throw new TRPCError({ code: 'SERVICE_UNAVAILABLE', message: cause.message, cause });
+  }
+  if (result.error.code === 'INTERNAL_SERVER_ERROR') ctx.report(cause ?? result.error, path);
+  return result;
+});
+
+/** Deny by default: every procedure needs a session; there is no public one. */
+const signedIn = t.middleware(({ next, ctx }) => {
+  if (!ctx.actor) {
+    throw new DomainError(
+      'UNAUTHENTICATED',
+      'You are not signed in, or your session has ended. Sign in again.',
+    );
+  }
+  return next({ ctx: { ...ctx, actor: ctx.actor } });
+});
+
+export const router = t.router;
+/** A procedure for a signed-in person. */
+export const procedure = t.procedure.use(errors).use(signedIn);

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { Email, Id, inputs, line, Stars, text } from './index.ts';
+
+test('length is counted in code points: Chinese and emoji have the room that Latin letters have', () => {
+  const schema = text(1, 5);
+  expect(schema.parse('创意创意创')).toBe('创意创意创');
+  expect(schema.parse('😀😀😀😀😀')).toBe('😀😀😀😀😀');
+  expect(schema.safeParse('😀😀😀😀😀😀').error?.issues[0]?.message).toBe('Write at most 5 characters.');
+});
+
+test('blank, control characters and half characters are refused in words', () => {
+  expect(text(1, 9).safeParse('   ').error?.issues[0]?.message).toBe('Write at least 1 character.');
+  expect(text(1, 9).safeParse('a\u0000b').error?.issues[0]?.message).toContain('control characters');
+  expect(text(1, 9).safeParse('a\ud800').error?.issues[0]?.message).toContain('lone surrogate');
+  expect(line(1, 9).safeParse('a\nb').success).toBe(false);
+  expect(text(1, 9).parse(' a\r\nb ')).toBe('a\nb');
+});
+
+test('ids are compared byte by byte, e-mail addresses without case', () => {
+  expect(Id.safeParse('').success).toBe(false);
+  expect(Id.safeParse('a b').success).toBe(false);
+  expect(Id.safeParse('x'.repeat(65)).success).toBe(false);
+  expect(Id.parse('client0_id')).toBe('client0_id');
+  expect(Email.parse(' Ana@Example.COM ')).toBe('ana@example.com');
+});
+
+test.each([0, 6, 3.5, -1, Number.NaN, '3', null])('rating %s is refused with one sentence', (stars) => {
+  expect(Stars.safeParse(stars).error?.issues[0]?.message).toBe('Rate with a whole number from 1 to 5.');
+});
+
+test('list inputs may be left out', () => {
+  expect(inputs.workspaces.list.parse(undefined)).toEqual({ limit: 20, archived: false });
+  expect(inputs.me.clients.parse(undefined)).toEqual({ limit: 20 });
+});
