@@ -1,0 +1,4 @@
+export { defaultPorts, type Stack, type StackOptions, startStack } from './stack.ts';
+export { type StoreName, storeNames } from './stores/store.ts';
+export { startTestStack, testPorts } from './test-stack.ts';
+export { LauncherError, type RunningLauncher, type TroubleCode } from './trouble.ts';
