@@ -28,6 +28,13 @@ const restWithinMs = 10_000;
 const longestPauseMs = 15_000;
 const largestLog = 10_000_000;
 
+const living = new Set<ManagedProcess>();
+
+/** Kills every managed process this instant, without waiting for anything. */
+export function killEverythingNow(): void {
+  for (const managed of living) managed.killNow();
+}
+
 /**
  * A program that is kept running: started in its own process group (so that a Ctrl-C at the terminal goes to
  * the launcher alone, which stops everything in order), written down in a pid file, its output in a log
@@ -91,6 +98,7 @@ export class ManagedProcess {
    */
   async start(): Promise<void> {
     this.#wanted = true;
+    living.add(this);
     clearTimeout(this.#restartTimer);
     try {
       await this.#spawn();
@@ -107,6 +115,7 @@ export class ManagedProcess {
     clearTimeout(this.#restartTimer);
     if (this.#identity !== undefined) await endProcess(this.#identity, this.#options.stopMs);
     rmSync(this.#pidFile, { force: true });
+    living.delete(this);
   }
 
   /** Sends a signal and, when that ends the program, does not start it again until `start` is called. */
@@ -130,6 +139,7 @@ export class ManagedProcess {
     clearTimeout(this.#restartTimer);
     if (this.pid !== undefined) this.#child?.kill('SIGKILL');
     rmSync(this.#pidFile, { force: true });
+    living.delete(this);
   }
 
   /** The last lines the program wrote since it was last started. */

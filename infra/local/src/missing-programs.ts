@@ -86,6 +86,8 @@ function runApt(apt: string, args: readonly string[], { log, env }: InstallOptio
   return new Promise((resolve, reject) => {
     const child = spawn(apt, ['-q', '-o', 'DPkg::Lock::Timeout=300', ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
+      // Out of reach of a Ctrl-C: half an installation would be the machine's problem for ever.
+      detached: true,
       env: { ...(env ?? process.env), DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C.UTF-8' },
     });
     const last: string[] = [];

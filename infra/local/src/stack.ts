@@ -56,6 +56,8 @@ export interface StackOptions {
   template?: string;
   /** Where own servers are named. Default `process.env`. */
   env?: NodeJS.ProcessEnv;
+  /** Ends the start early: what has been started is stopped again, and the signal's reason is thrown. */
+  signal?: AbortSignal;
 }
 
 export interface Stack {
@@ -134,6 +136,7 @@ async function startClaimed(options: StackOptions, dir: string, lock: LauncherLo
   if (own.length > 0) await checkSpace(dataFolder, isFirst ? spaceFirst : spaceLater);
 
   const stores = await findStores(own, options, env, log);
+  options.signal?.throwIfAborted();
   const secrets = await readSecrets(join(dir, 'secrets.json'));
   const urls: Partial<Record<StoreName, string>> = Object.fromEntries(
     foreign.map((name) => [name, env[urlVariables[name]] ?? '']),
@@ -153,6 +156,7 @@ async function startClaimed(options: StackOptions, dir: string, lock: LauncherLo
       durable: options.durable ?? true,
     };
     await store.prepare(site, say);
+    options.signal?.throwIfAborted();
     const managed = new ManagedProcess({
       name,
       label: store.label,
@@ -172,10 +176,12 @@ async function startClaimed(options: StackOptions, dir: string, lock: LauncherLo
       processes.set(name, managed);
       try {
         await managed.start();
+        options.signal?.throwIfAborted();
         break;
       } catch (error) {
         // Another stack may have taken the port between our look and the server's start.
-        if (!options.nextFreePort || attempt > 5 || (await isPortFree(site.port))) throw error;
+        if (options.signal?.aborted || !options.nextFreePort || attempt > 5 || (await isPortFree(site.port)))
+          throw error;
       }
     }
     urls[name] = store.url(site);

@@ -5,6 +5,7 @@ export type TroubleCode =
   | 'disk-full'
   | 'missing-program'
   | 'port-in-use'
+  | 'program-failed'
   | 'store-failed';
 
 /**

@@ -1,0 +1,54 @@
+import { join } from 'node:path';
+import colors from 'picocolors';
+import { portFrom } from '../ports.ts';
+import { privateFolder } from '../repository.ts';
+import { startSite } from '../site.ts';
+import { startStack } from '../stack.ts';
+import { startSteps } from '../steps.ts';
+import { LauncherError } from '../trouble.ts';
+import { inSession } from './session.ts';
+
+export const defaultPort = 3000;
+
+/** `npm start`: everything, until Ctrl-C. */
+export async function start({ reset }: { reset: boolean }): Promise<number> {
+  const steps = startSteps();
+  const port = portFrom(process.env, 'SPARKROOM_PORT', defaultPort);
+  try {
+    return await inSession(steps, async ({ signal, untilInterrupted, atEnd }) => {
+      steps.log('starting the stores');
+      const stack = await startStack({ dir: privateFolder, log: steps.log, reset, signal });
+      atEnd(stack.stop);
+      const host = process.env.SPARKROOM_HOST || '127.0.0.1';
+      const site = await startSite(stack, { port, host, steps });
+      atEnd(site.stop);
+      if (site.pid('server') === undefined)
+        steps.log('the stores are ready; there is no server to start yet');
+      else if (!signal.aborted) console.log(ready(site.url));
+      await untilInterrupted;
+      return 0;
+    });
+  } catch (error) {
+    if (!(error instanceof LauncherError && error.code === 'already-running' && error.running)) throw error;
+    const { pid, url } = error.running;
+    console.log(
+      `Sparkroom is already running from this folder (pid ${pid})${url ? `: ${url}` : ', and still starting or without a site.'}`,
+    );
+    if (!reset) return 0;
+    console.log('To start over, stop it first (Ctrl-C where it runs), then run npm start -- --reset again.');
+    return 1;
+  }
+}
+
+function ready(url: string): string {
+  return `
+  ${colors.bold(colors.green('Sparkroom is ready:'))} ${colors.bold(url)}
+
+  sign in   admin@sparkroom.example, or user0@sparkroom.example ... user9@sparkroom.example
+            password sparkroom-demo
+  data      ${join(privateFolder, 'data')}
+  logs      ${join(privateFolder, 'logs')}
+  stop      Ctrl-C
+  reset     npm start -- --reset   (deletes the data, seeds the demo anew)
+`;
+}

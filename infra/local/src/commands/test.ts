@@ -1,0 +1,163 @@
+import { globSync } from 'node:fs';
+import { mkdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import colors from 'picocolors';
+import { missingPrograms } from '../missing-programs.ts';
+import { findProgram } from '../programs.ts';
+import { privateFolder, repository } from '../repository.ts';
+import { runProgram } from '../run-program.ts';
+import { seconds, startSteps } from '../steps.ts';
+import { inSession } from './session.ts';
+
+/** How many checks of a step held and how many did not. */
+interface Count {
+  passed: number;
+  failed: number;
+}
+
+interface Step {
+  name: string;
+  run(): Promise<Count>;
+}
+
+const types: Step = { name: 'types, servers (tsc)', run: () => tool('tsc', ['-p', 'tsconfig.json']) };
+const webTypes: Step = { name: 'types, web (tsc)', run: () => tool('tsc', ['-p', 'tsconfig.web.json']) };
+const lint: Step = {
+  name: 'format and lint (biome)',
+  run: () => tool('biome', ['ci', '--reporter=summary', '.']),
+};
+const imports: Step = {
+  name: 'import directions',
+  run: () => vitest('imports', ['--project', 'unit', 'test/']),
+};
+const unit: Step = { name: 'unit tests', run: () => vitest('unit', ['--project', 'unit']) };
+const integration: Step = {
+  name: 'integration tests on private stores',
+  run: () => vitest('integration', ['--project', 'integration']),
+};
+const browser: Step = {
+  name: 'browser tests in Chromium',
+  async run() {
+    if (globSync('apps/web/e2e/**/*.test.ts', { cwd: repository }).length === 0)
+      return { passed: 0, failed: 0 };
+    return vitest('e2e', ['--project', 'e2e'], await browserEnv());
+  },
+};
+
+/**
+ * `npm test`: types, lint, unit, integration and browser tests. With arguments only vitest, to which they go.
+ * Its last line is `N passed, N failed`: tests, plus one for each tool that is not a test runner.
+ *
+ * @returns 0 when nothing failed.
+ */
+export async function test(args: string[]): Promise<number> {
+  if (args.length === 0) return runSteps([types, webTypes, lint, unit, integration, browser]);
+  const filtered = async (): Promise<Count> => vitest('filtered', args, await browserEnv().catch(() => ({})));
+  return runSteps([{ name: `vitest ${args.join(' ')}`, run: filtered }]);
+}
+
+/** `npm run check`: what needs no servers and only seconds. */
+export function check(): Promise<number> {
+  return runSteps([types, webTypes, lint, imports]);
+}
+
+async function runSteps(all: readonly Step[]): Promise<number> {
+  const steps = startSteps();
+  steps.log(`plan: ${all.map((step) => step.name).join('; ')}`);
+  const total: Count = { passed: 0, failed: 0 };
+  const code = await inSession(steps, async ({ signal }) => {
+    for (const step of all) {
+      signal.throwIfAborted();
+      const began = performance.now();
+      steps.log(colors.bold(step.name));
+      let count: Count;
+      try {
+        count = await step.run();
+      } catch (error) {
+        console.error(error instanceof Error ? error.message : error);
+        count = { passed: 0, failed: 1 };
+      }
+      total.passed += count.passed;
+      total.failed += count.failed;
+      const verdict = `${count.passed} passed, ${count.failed} failed`;
+      steps.log(`${step.name}: ${count.failed > 0 ? colors.red(verdict) : verdict} in ${seconds(began)}`);
+    }
+    signal.throwIfAborted();
+    return total.failed === 0 ? 0 : 1;
+  });
+  // Plain, whatever the terminal: this line is read by programs.
+  console.log(`${total.passed} passed, ${total.failed} failed`);
+  return code;
+}
+
+async function tool(file: string, args: readonly string[]): Promise<Count> {
+  const { code } = await runProgram(file, args);
+  return code === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
+}
+
+async function vitest(
+  name: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<Count> {
+  const folder = join(privateFolder, 'test');
+  await mkdir(folder, { recursive: true });
+  const report = join(folder, `report-${process.pid}-${name}.json`);
+  const { code } = await runProgram(
+    'vitest',
+    [
+      'run',
+      '--passWithNoTests',
+      '--reporter=default',
+      '--reporter=json',
+      `--outputFile.json=${report}`,
+      ...args,
+    ],
+    { env },
+  );
+  try {
+    return countOf(JSON.parse(await readFile(report, 'utf8')), code);
+  } catch {
+    return { passed: 0, failed: 1 };
+  } finally {
+    await rm(report, { force: true });
+  }
+}
+
+/** What of vitest's JSON report (Jest's format) is read here. */
+export interface Report {
+  numPassedTests: number;
+  numFailedTests: number;
+  testResults: { status: string; assertionResults: unknown[] }[];
+}
+
+/**
+ * Counts a report: failed tests, files that failed before they had any test, and one for a run that failed
+ * outside of every test (an unhandled error, a set-up that threw).
+ */
+export function countOf(report: Report, exitCode: number): Count {
+  const brokenFiles = report.testResults.filter(
+    (file) => file.status === 'failed' && file.assertionResults.length === 0,
+  );
+  const failed = report.numFailedTests + brokenFiles.length;
+  return { passed: report.numPassedTests, failed: exitCode !== 0 && failed === 0 ? 1 : failed };
+}
+
+/**
+ * Finds Chromium, or has it installed together with a font that has Chinese.
+ *
+ * @throws LauncherError `missing-program` where it may not be installed.
+ */
+async function browserEnv(): Promise<Record<string, string>> {
+  const find = (): string | undefined =>
+    process.env.SPARKROOM_CHROMIUM || findProgram('chromium') || findProgram('google-chrome');
+  const hasChinese = process.platform !== 'linux' || globSync('/usr/share/fonts/**/NotoSansCJK*').length > 0;
+  const canInstall = process.getuid?.() === 0 && findProgram('apt-get') !== undefined;
+  const missing = [
+    ...(find() === undefined ? (['chromium'] as const) : []),
+    // Without it the tests still pass, only the pictures are poor: not worth a failure.
+    ...(hasChinese || !canInstall ? [] : (['cjk-fonts'] as const)),
+  ];
+  if (missing.length > 0) await missingPrograms(missing, { install: true, log: (line) => console.log(line) });
+  return { SPARKROOM_CHROMIUM: find() ?? '' };
+}
