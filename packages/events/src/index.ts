@@ -1,1 +1,27 @@
-export {};
+export {
+  connectEvents,
+  type Events,
+  type EventsSettings,
+  maxEventBytes,
+  readEventsSettings,
+  wakeSubject,
+} from './connection.ts';
+export {
+  type Consumer,
+  type ConsumerFigures,
+  type ConsumerOptions,
+  type Delivery,
+  NotYetError,
+  startConsumer,
+} from './consumer.ts';
+export {
+  type FeedItem,
+  type LiveFeed,
+  type LiveFeedOptions,
+  openLiveFeed,
+  type Subscription,
+} from './live-feed.ts';
+export type { Log } from './log.ts';
+export type { DeadLetter, InboxPort, OutboxPort, OutboxRow, OutboxSession } from './outbox-port.ts';
+export type { Stored } from './publisher.ts';
+export { type Relay, type RelayMetrics, type RelayOptions, startRelay } from './relay.ts';

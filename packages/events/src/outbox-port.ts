@@ -1,0 +1,77 @@
+/** An event that is committed but not yet known to be in the stream. */
+export interface OutboxRow {
+  /** BIGINT as decimal text. */
+  id: string;
+  /** ULID; idempotency key of every effect. */
+  eventId: string;
+  aggregateType: string;
+  aggregateId: string;
+  /** Rises by one with every event of the aggregate. */
+  aggregateVersion: number;
+  workspaceId: string | null;
+  actorId: string | null;
+  requestId: string | null;
+  type: string;
+  schemaVersion: number;
+  /** Without the prefix and already tokenised: `<workspace or _>.<aggregate>.<id>`. */
+  subject: string;
+  payload: unknown;
+  traceparent: string | null;
+  /** Commit time on the database's clock, UTC. */
+  createdAt: string;
+  firstAttemptAt: string | null;
+  attempts: number;
+}
+
+/** Work on one partition while its named lock is held, all on one connection. */
+export interface OutboxSession {
+  /** Unpublished rows of the partition in id order, at most `limit`. Never a cursor: a lower id may commit later. */
+  pending(limit: number): Promise<OutboxRow[]>;
+  /** These rows are in the stream at these sequences. */
+  markPublished(rows: { id: string; streamSeq: number }[]): Promise<void>;
+  /** Counts an attempt that did not succeed, with its error for the console. */
+  markAttempt(ids: string[], error: string | null): Promise<void>;
+}
+
+/** The outbox, as the relay needs it. Implemented by `@sparkroom/mysql`. */
+export interface OutboxPort {
+  /**
+   * Runs `fn` holding the partition's named lock; the lock dies with its connection.
+   * @returns null when another relay holds the partition
+   * @throws StoreUnavailableError when the database cannot be reached
+   */
+  withPartition<T>(
+    partition: number,
+    fn: (session: OutboxSession) => Promise<T>,
+    signal: AbortSignal,
+  ): Promise<T | null>;
+  /** How much waits in all partitions, and for how many milliseconds the oldest has. */
+  depth(): Promise<{ pending: number; oldestMs: number }>;
+}
+
+/** Where an event goes that its consumer cannot handle. */
+export interface DeadLetter {
+  consumer: string;
+  eventId: string;
+  subject: string;
+  streamSeq: number;
+  payload: unknown;
+  headers: Record<string, string>;
+  error: string;
+  attempts: number;
+}
+
+/** What a consumer has handled already. Implemented by `@sparkroom/mysql`. */
+export interface InboxPort<Trx = unknown> {
+  /**
+   * Runs `effect` in a transaction whose first statement inserts the inbox row; `done: false` when the row was there,
+   * so that the effect happens once however often the event is delivered, also to two processes at once.
+   */
+  once<T>(
+    consumer: string,
+    eventId: string,
+    effect: (trx: Trx) => Promise<T>,
+  ): Promise<{ done: true; value: T } | { done: false }>;
+  /** Keeps an event with its whole payload for people to look at. A second time for the same event is no error. */
+  deadLetter(row: DeadLetter): Promise<void>;
+}
