@@ -1,1 +1,17 @@
-export {};
+export { EmptyState, type EmptyStateProps } from './empty-state.tsx';
+export { ErrorState, type ErrorStateProps, type Trouble, troubleText } from './error-state.tsx';
+export { Face, Faces, type FacesProps } from './faces.tsx';
+export { bottomItemClass, Frame, type FrameProps } from './frame.tsx';
+export { en } from './i18n/en.ts';
+export { createI18n, intlLocale, pickLocale } from './i18n/i18n.ts';
+export { zh } from './i18n/zh.ts';
+export { Logo } from './logo.tsx';
+export { PlainText } from './plain-text.tsx';
+export { UiProvider, type UiProviderProps } from './provider.tsx';
+export { exactTime, relativeTime } from './relative-time.ts';
+export { Coverage, ScoreAxis, ScoreBar, useScoreFormat } from './score-bar.tsx';
+export { Skeletons, type SkeletonsProps } from './skeletons.tsx';
+export { StarRating, type StarRatingProps } from './star-rating.tsx';
+export { StatusBadge } from './status-badge.tsx';
+export { cssVariables, theme } from './theme.ts';
+export { RelativeTime, useIntlLocale } from './time.tsx';
