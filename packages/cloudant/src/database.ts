@@ -1,4 +1,4 @@
-import { linkedDocument } from './embedded-differences.ts';
+import { bulkRowsInOrder, linkedDocument } from './embedded-differences.ts';
 import { CloudantError } from './errors.ts';
 import type { CallOptions, RequestCallOptions, RequestClass, Transport } from './transport.ts';
 
@@ -174,18 +174,15 @@ export class Database {
       { method: 'POST', path: '_bulk_docs', body: { docs: documents } },
       options,
     );
-    const fits =
-      Array.isArray(rows) &&
-      rows.length === documents.length &&
-      rows.every((row, i) => row.id === documents[i]?._id && (row.error !== undefined || 'rev' in row));
-    if (!fits) {
+    const ordered = Array.isArray(rows) ? bulkRowsInOrder(documents, rows) : undefined;
+    if (!ordered?.every((row) => row.error !== undefined || typeof row.rev === 'string')) {
       throw new CloudantError(
         { statusCode: 502, headers: {} },
         'bad_answer',
         'A bulk answer has the wrong rows.',
       );
     }
-    return rows;
+    return ordered;
   }
 
   /** Rows of a view. @param cls `slow` when the view may have to be built first. */

@@ -45,6 +45,7 @@ export class Transport {
   readonly #nano: ServerScope;
   readonly #dispatcher;
   readonly #iam: IamTokens | undefined;
+  #closing: Promise<void> | undefined;
 
   constructor(settings: CloudantSettings) {
     this.deadlineMs = settings.deadlineMs ?? defaultDeadlineMs;
@@ -115,10 +116,12 @@ export class Transport {
     return this.request<T>(cls, (server) => server.request(call) as Promise<T>, options);
   }
 
-  /** Refuses new requests, lets the running ones end, closes the connections. */
-  async close(): Promise<void> {
-    await Promise.all([this.gate.close(), this.slowGate.close()]);
-    await this.#dispatcher.close();
+  /** Refuses new requests, lets the running ones end, closes the connections. Calling it again changes nothing. */
+  close(): Promise<void> {
+    this.#closing ??= Promise.all([this.gate.close(), this.slowGate.close()]).then(() =>
+      this.#dispatcher.close(),
+    );
+    return this.#closing;
   }
 
   async #attempt<T>(
