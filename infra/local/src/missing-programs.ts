@@ -27,8 +27,9 @@ export interface InstallOptions {
   install: boolean;
   env?: NodeJS.ProcessEnv;
   log(line: string): void;
-  /** For tests. */
+  /** Both for tests; the defaults are what is true of this machine. */
   isRoot?: boolean;
+  policyFile?: string;
 }
 
 /**
@@ -50,7 +51,7 @@ export async function missingPrograms(
   }
 
   options.log(`not installed yet: ${missing.join(', ')}. Installing by apt: ${packages.join(' ')}`);
-  await withoutServiceStart(async () => {
+  await withoutServiceStart(options, async () => {
     if (!(await hasPackageLists())) await runApt(apt, ['update'], options);
     const install = ['install', '-y', '--no-install-recommends', ...packages];
     try {
@@ -60,7 +61,7 @@ export async function missingPrograms(
       await runApt(apt, ['update'], options);
       await runApt(apt, install, options);
     }
-  }, options.log);
+  });
 }
 
 function howToInstall(missing: readonly Installable[], packages: readonly string[], hasApt: boolean): string {
@@ -117,7 +118,6 @@ function runApt(apt: string, args: readonly string[], { log, env }: InstallOptio
   });
 }
 
-const policyFile = '/usr/sbin/policy-rc.d';
 const policyMark = '# Put here by Sparkroom while it installs packages; safe to delete.';
 
 /**
@@ -125,7 +125,8 @@ const policyMark = '# Put here by Sparkroom while it installs packages; safe to 
  * (invoke-rc.d(8), deb-systemd-invoke(1p)); one that is already there is somebody else's decision and stays. Units that are
  * new afterwards are disabled, so that they do not start at the next boot either.
  */
-async function withoutServiceStart(install: () => Promise<void>, log: (line: string) => void): Promise<void> {
+async function withoutServiceStart(options: InstallOptions, install: () => Promise<void>): Promise<void> {
+  const { log, policyFile = '/usr/sbin/policy-rc.d' } = options;
   const isOurs = !existsSync(policyFile) || readFileSync(policyFile, 'utf8').includes(policyMark);
   if (isOurs) writeFileSync(policyFile, `#!/bin/sh\n${policyMark}\nexit 101\n`, { mode: 0o755 });
   const units = ['redis-server', 'nats-server'];

@@ -58,6 +58,8 @@ export interface StackOptions {
   env?: NodeJS.ProcessEnv;
   /** Ends the start early: what has been started is stopped again, and the signal's reason is thrown. */
   signal?: AbortSignal;
+  /** For tests: free bytes of the file system that holds a folder. Default: asks the system. */
+  freeBytes?: (folder: string) => Promise<number>;
 }
 
 export interface Stack {
@@ -133,7 +135,8 @@ async function startClaimed(options: StackOptions, dir: string, lock: LauncherLo
   }
   const isFirst = (await readdir(dataFolder).catch(() => [])).length === 0;
   await sureFolder(dataFolder);
-  if (own.length > 0) await checkSpace(dataFolder, isFirst ? spaceFirst : spaceLater);
+  if (own.length > 0)
+    await checkSpace(dataFolder, isFirst ? spaceFirst : spaceLater, options.freeBytes ?? freeBytes);
 
   const stores = await findStores(own, options, env, log);
   options.signal?.throwIfAborted();
@@ -290,9 +293,17 @@ async function freePort(
   throw portInUse(label, port, variable);
 }
 
-async function checkSpace(folder: string, wanted: number): Promise<void> {
+async function freeBytes(folder: string): Promise<number> {
   const { bavail, bsize } = await statfs(folder);
-  const free = bavail * bsize;
+  return bavail * bsize;
+}
+
+async function checkSpace(
+  folder: string,
+  wanted: number,
+  freeBytes: (folder: string) => Promise<number>,
+): Promise<void> {
+  const free = await freeBytes(folder);
   if (free < wanted) {
     const mb = (bytes: number): string => `${Math.floor(bytes / 1_000_000)} MB`;
     throw diskFull(folder, `${mb(free)} free, the stores need ${mb(wanted)}`);
