@@ -138,18 +138,24 @@ export class Transport {
       recordTiming('cloudant;queue', performance.now() - came);
     };
     try {
-      return await gate.run(
+      const outcome = await gate.run(
         async () => {
           enter();
           const began = performance.now();
           try {
-            return await this.#exchange(fn, deadline, signal);
+            return { result: await this.#exchange(fn, deadline, signal) };
+          } catch (error) {
+            // "There is no such document" is an answer. The gate's errors are about the server's health.
+            if (error instanceof Failure && error.isAnswer) return { refused: error };
+            throw error;
           } finally {
             recordTiming('cloudant;service', performance.now() - began);
           }
         },
         { deadline, tag: cls, ...(signal ? { signal } : {}) },
       );
+      if (outcome.refused) throw outcome.refused;
+      return outcome.result as T;
     } catch (error) {
       if (!entered) enter();
       if (error instanceof GateRefusedError) {
@@ -260,6 +266,11 @@ class Failure extends Error {
     this.statusCode = facts.statusCode;
     this.retryAfterMs = facts.retryAfterMs;
     this.tokenRefused = facts.tokenRefused ?? false;
+  }
+
+  /** Whether the server is well and said no. */
+  get isAnswer(): boolean {
+    return this.statusCode !== undefined && this.statusCode < 500 && this.statusCode !== 429;
   }
 }
 

@@ -81,3 +81,32 @@ export function json(
     .writeHead(statusCode, { 'content-type': 'application/json', ...headers })
     .end(JSON.stringify(body));
 }
+
+/**
+ * A server in front of the real one that passes everything on, except what `intercept` takes: it answers itself and
+ * returns true, or waits before it lets the request go on.
+ */
+export async function startProxy(
+  target: string,
+  intercept: (request: Stub['requests'][number], response: ServerResponse) => Promise<boolean>,
+): Promise<Stub> {
+  const { origin, username, password } = new URL(target);
+  const forward = async (request: Stub['requests'][number], response: ServerResponse) => {
+    if (await intercept(request, response)) return;
+    const { host, connection, 'content-length': length, ...headers } = request.headers;
+    const answer = await fetch(origin + request.path, {
+      method: request.method,
+      headers: headers as Record<string, string>,
+      ...(request.body ? { body: request.body } : {}),
+    });
+    const contentType = answer.headers.get('content-type') ?? 'application/json';
+    response.writeHead(answer.status, { 'content-type': contentType }).end(await answer.text());
+  };
+  const stub = await startStub((response, _index, request) => {
+    forward(request, response).catch(() => response.destroy());
+  });
+  const url = new URL(stub.url);
+  url.username = username;
+  url.password = password;
+  return { ...stub, url: url.href };
+}

@@ -297,6 +297,21 @@ describe('sockets', () => {
   });
 });
 
+describe('the gate', () => {
+  it('counts as errors what is wrong with the server, not what it refuses', async () => {
+    const { cloudant, documents } = await stub((response, index) => {
+      if (index === 0) json(response, 404, { error: 'not_found', reason: 'missing' });
+      else if (index === 1) json(response, 409, { error: 'conflict', reason: 'Document update conflict.' });
+      else response.destroy();
+    });
+    expect(await documents.get('a')).toBeNull();
+    expect(await failure(documents.put({ _id: 'a' }))).toMatchObject({ statusCode: 409 });
+    expect(cloudant.gates.main.stats()).toMatchObject({ done: 2, errors: 0 });
+    await failure(documents.put({ _id: 'a' }));
+    expect(cloudant.gates.main.stats()).toMatchObject({ done: 3, errors: 1 });
+  });
+});
+
 describe('close', () => {
   it('lets running requests end and refuses new ones', async () => {
     const held: import('node:http').ServerResponse[] = [];
