@@ -2,9 +2,9 @@
 # Tries `npm start` and `npm test` on a bare machine: a Debian folder with nothing in it but ca-certificates, this
 # machine's Node and npm, and a fresh clone of this repository. Prints how long each step took.
 #
-#   sudo infra/local/scripts/bare-debian.sh [folder]        default folder: a temporary one, deleted at the end
+#   sudo infra/local/scripts/bare-debian.sh [folder]
 #
-#   KEEP=1          leave the folder (mounts are always undone), for a second run that finds all installed
+#   folder          is made, and left for a look (without mounts); without it a temporary one, deleted at the end
 #   STEPS=...       which of: stack start test (default "start test")
 #   SUITE=bookworm  MIRROR=<url>    default: what this machine uses
 #
@@ -16,12 +16,17 @@ if [ "$(id -u)" != 0 ] || ! command -v debootstrap >/dev/null; then
   exit 2
 fi
 
+cat_sources() {
+  cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources 2>/dev/null || true
+}
+
 repository=$(cd "$(dirname "$0")/../../.." && pwd)
 folder=${1:-$(mktemp -d /var/tmp/sparkroom-bare.XXXXXX)}
+folder=$(realpath -m "$folder")
+temporary=$([ $# = 0 ] && echo yes || true)
 suite=${SUITE:-bookworm}
 steps=${STEPS:-start test}
-mirror=${MIRROR:-$(sed -nE 's/^(URIs:|deb( \[[^]]*\])?) +([^ ]+).*/\3/p' \
-  /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources 2>/dev/null | head -1)}
+mirror=${MIRROR:-$(cat_sources | sed -nE 's/^(URIs:|deb( \[[^]]*\])?) +([^ ]+).*/\3/p' | head -1)}
 mounts=(proc dev/shm dev sys)
 launched=
 declare -a report=()
@@ -39,7 +44,7 @@ cleanup() {
     mountpoint -q "$folder/$mount" && { umount "$folder/$mount" || umount -l "$folder/$mount"; }
   done
   # Never delete through a mount that would not go.
-  if [ -z "${KEEP:-}" ] && ! grep -q " $folder/" /proc/mounts; then rm -rf --one-file-system "$folder"; fi
+  if [ -n "$temporary" ] && ! grep -q " $folder/" /proc/mounts; then rm -rf --one-file-system "$folder"; fi
 }
 trap cleanup EXIT
 trap 'exit 130' INT TERM
