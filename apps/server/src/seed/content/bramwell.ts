@@ -24,7 +24,8 @@ export const bramwell: ClientContent = {
           by: 'jonas',
           worth: 4.5,
           status: 'accepted',
-          reason: 'Service director agreed on the spindle as the first part. Data access granted for 310 machines.',
+          reason:
+            'Service director agreed on the spindle as the first part. Data access granted for 310 machines.',
           tags: ['spindle', 'pilot'],
           title: 'Predict one part: the spindle bearing',
           text: 'A dead spindle stops a line for nine days because the part comes from Japan. Vibration shows it three weeks ahead on the machines where we looked. One part, one promise, 310 machines with the right sensor already in them. Everything else in the slide deck can wait.',
@@ -166,7 +167,8 @@ export const bramwell: ClientContent = {
     },
     {
       name: 'Dealer network North America',
-      description: 'Forty-one dealers, nine systems, no common customer list. Which first step would they thank us for?',
+      description:
+        'Forty-one dealers, nine systems, no common customer list. Which first step would they thank us for?',
       members: {
         rafael: 'owner',
         daniel: 'editor',
@@ -207,7 +209,8 @@ export const bramwell: ClientContent = {
           title: 'Make the new system a condition of the dealer contract',
           text: 'Contracts are renewed in June anyway. One clause and the discussion is over. They grumble for a quarter and then use it.',
           status: 'declined',
-          reason: 'Would cost us the two dealers who trust us. Rafael asked six others; all six said they would fight it.',
+          reason:
+            'Would cost us the two dealers who trust us. Rafael asked six others; all six said they would fight it.',
           tags: ['contract'],
         },
         {

@@ -65,7 +65,8 @@ export const calderFinch: ClientContent = {
           by: 'sofia',
           worth: 2.3,
           status: 'declined',
-          reason: 'Voice is outside the pilot scope, and their telephony contract forbids recording by third parties.',
+          reason:
+            'Voice is outside the pilot scope, and their telephony contract forbids recording by third parties.',
           tags: ['voice'],
           title: 'Take the claim by voice on the first call',
           text: 'Older customers do not use the app. A voice assistant could ask the twelve questions and fill in the form. It would look wonderful in a demonstration.',
@@ -161,7 +162,8 @@ export const calderFinch: ClientContent = {
     },
     {
       name: 'Broker portal bid',
-      description: 'Tender for the portal that 900 brokers use to quote small business policies. Answer due 22 January.',
+      description:
+        'Tender for the portal that 900 brokers use to quote small business policies. Answer due 22 January.',
       members: {
         grace: 'owner',
         priya: 'editor',

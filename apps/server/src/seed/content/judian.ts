@@ -6,7 +6,8 @@ export const judian: ClientContent = {
   workspaces: [
     {
       name: '充电站运营平台',
-      description: '聚电在华东有 2,100 座站、1.9 万个枪。现有平台到期，招标三月开始，我们要在招标前把事情做实。',
+      description:
+        '聚电在华东有 2,100 座站、1.9 万个枪。现有平台到期，招标三月开始，我们要在招标前把事情做实。',
       members: {
         wenbo: 'owner',
         jiahao: 'editor',

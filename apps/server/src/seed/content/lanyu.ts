@@ -6,7 +6,8 @@ export const lanyu: ClientContent = {
   workspaces: [
     {
       name: '会员体系升级',
-      description: '蓝屿 46 家酒店、310 万会员，直订占比只有 22%。我们怎样帮他们把直订做到 35%，并拿下明年的会员平台。',
+      description:
+        '蓝屿 46 家酒店、310 万会员，直订占比只有 22%。我们怎样帮他们把直订做到 35%，并拿下明年的会员平台。',
       members: {
         yutong: 'owner',
         siyu: 'editor',

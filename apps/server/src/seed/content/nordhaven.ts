@@ -51,7 +51,8 @@ export const nordhaven: ClientContent = {
           by: 'jonas',
           worth: 2.1,
           status: 'declined',
-          reason: 'They renewed the telematics contract in September for three years. We would fight a decision that is already made.',
+          reason:
+            'They renewed the telematics contract in September for three years. We would fight a decision that is already made.',
           tags: ['telematics'],
           title: 'Replace the telematics units as well',
           text: 'The boxes in the trailers are from 2018 and the support contract is weak. If we offer hardware and tracking together we become hard to replace. It makes the deal twice as large.',
@@ -110,7 +111,8 @@ export const nordhaven: ClientContent = {
           worth: 1.8,
           tags: ['blockchain'],
           status: 'declined',
-          reason: 'Nobody on their side has asked for it, and it would make the audit story harder to explain.',
+          reason:
+            'Nobody on their side has asked for it, and it would make the audit story harder to explain.',
           title: 'A shared ledger for temperature records',
           text: 'Put every reading on a ledger that shippers and receivers can check. It would be a first in the region and good for the press.',
         },
@@ -176,7 +178,8 @@ export const nordhaven: ClientContent = {
     },
     {
       name: 'Contract renewal Q1',
-      description: 'The warehouse support contract ends on 31 March. We keep it, at a price we can live with.',
+      description:
+        'The warehouse support contract ends on 31 March. We keep it, at a price we can live with.',
       members: {
         tom: 'owner',
         grace: 'editor',

@@ -6,7 +6,8 @@ export const qinghe: ClientContent = {
   workspaces: [
     {
       name: '渠道数字化项目',
-      description: '青禾有 1,800 家经销商、12 万个终端网点。怎样让他们选我们做渠道数字化的合作伙伴，预算在明年一季度定。',
+      description:
+        '青禾有 1,800 家经销商、12 万个终端网点。怎样让他们选我们做渠道数字化的合作伙伴，预算在明年一季度定。',
       members: {
         siyu: 'owner',
         jiahao: 'editor',
