@@ -7,9 +7,12 @@ import { LauncherError } from './trouble.ts';
 /** Programs the launcher may have to have installed. */
 export type Installable = 'mysql' | 'redis' | 'nats' | 'cloudant' | 'chromium' | 'cjk-fonts';
 
-/** Debian and Ubuntu packages. The MariaDB one holds the server without the service around it. */
+/**
+ * Debian and Ubuntu packages. The MariaDB ones hold the server without the service around it; the client part has
+ * a program that mariadb-install-db calls.
+ */
 const aptPackages: Readonly<Partial<Record<Installable, string>>> = {
-  mysql: 'mariadb-server-core',
+  mysql: 'mariadb-server-core mariadb-client-core',
   redis: 'redis-server',
   nats: 'nats-server',
   chromium: 'chromium',
@@ -43,7 +46,7 @@ export async function missingPrograms(
   options: InstallOptions,
 ): Promise<void> {
   const env = options.env ?? process.env;
-  const packages = missing.flatMap((name) => aptPackages[name] ?? []);
+  const packages = missing.flatMap((name) => aptPackages[name]?.split(' ') ?? []);
   const apt = findProgram('apt-get', env);
   const isRoot = options.isRoot ?? process.getuid?.() === 0;
   if (apt === undefined || !isRoot || !options.install) {

@@ -1,4 +1,4 @@
-import colors from 'picocolors';
+import { styleText } from 'node:util';
 
 /** Prints lines with the time since the command began, so that one sees what takes long. */
 export interface Steps {
@@ -12,7 +12,7 @@ export function startSteps(write: (line: string) => void = console.log): Steps {
   const started = performance.now();
   const log = (line: string): void => {
     const seconds = ((performance.now() - started) / 1000).toFixed(1).padStart(6);
-    write(`${colors.dim(`${seconds} s`)}  ${line.replaceAll('\n', '\n          ')}`);
+    write(`${styleText('dim', `${seconds} s`)}  ${line.replaceAll('\n', '\n          ')}`);
   };
   return {
     log,

@@ -31,7 +31,7 @@ test('without root: the one command to run, and nothing is run', async () => {
   await expect(asked).rejects.toMatchObject({ code: 'missing-program' });
   await expect(asked).rejects.toThrow(
     'Not installed on this machine: mysql, nats. Run this, then start again:\n' +
-      '    sudo apt-get install -y --no-install-recommends mariadb-server-core nats-server',
+      '    sudo apt-get install -y --no-install-recommends mariadb-server-core mariadb-client-core nats-server',
   );
   expect(existsSync(join(dir, 'calls'))).toBe(false);
 });

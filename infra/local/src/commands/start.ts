@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import colors from 'picocolors';
+import { styleText } from 'node:util';
 import { portFrom } from '../ports.ts';
 import { privateFolder } from '../repository.ts';
 import { startSite } from '../site.ts';
@@ -42,7 +42,7 @@ export async function start({ reset }: { reset: boolean }): Promise<number> {
 
 function ready(url: string): string {
   return `
-  ${colors.bold(colors.green('Sparkroom is ready:'))} ${colors.bold(url)}
+  ${styleText('bold', styleText('green', 'Sparkroom is ready:'))} ${styleText('bold', url)}
 
   sign in   admin@sparkroom.example, or user0@sparkroom.example ... user9@sparkroom.example
             password sparkroom-demo

@@ -1,7 +1,7 @@
 import { globSync } from 'node:fs';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import colors from 'picocolors';
+import { styleText } from 'node:util';
 import { missingPrograms } from '../missing-programs.ts';
 import { findProgram } from '../programs.ts';
 import { privateFolder, repository } from '../repository.ts';
@@ -69,7 +69,7 @@ async function runSteps(all: readonly Step[]): Promise<number> {
     for (const step of all) {
       signal.throwIfAborted();
       const began = performance.now();
-      steps.log(colors.bold(step.name));
+      steps.log(styleText('bold', step.name));
       let count: Count;
       try {
         count = await step.run();
@@ -80,7 +80,9 @@ async function runSteps(all: readonly Step[]): Promise<number> {
       total.passed += count.passed;
       total.failed += count.failed;
       const verdict = `${count.passed} passed, ${count.failed} failed`;
-      steps.log(`${step.name}: ${count.failed > 0 ? colors.red(verdict) : verdict} in ${seconds(began)}`);
+      steps.log(
+        `${step.name}: ${count.failed > 0 ? styleText('red', verdict) : verdict} in ${seconds(began)}`,
+      );
     }
     signal.throwIfAborted();
     return total.failed === 0 ? 0 : 1;

@@ -4,6 +4,7 @@ import { userInfo } from 'node:os';
 import { promisify } from 'node:util';
 import { hasFolder } from '../folders.ts';
 import { findProgram, programVersion } from '../programs.ts';
+import { diskFull, LauncherError, saysDiskFull } from '../trouble.ts';
 import { answers, type Store, type StoreSite } from './store.ts';
 
 const run = promisify(execFile);
@@ -24,7 +25,7 @@ export async function mysqlStore(env: NodeJS.ProcessEnv, template?: string): Pro
   const version = await programVersion(server);
   const isMariaDb = /mariadb/i.test(version);
   const installer = findProgram('mariadb-install-db', env) ?? findProgram('mysql_install_db', env);
-  if (isMariaDb && installer === undefined) return undefined;
+  if (isMariaDb && (installer === undefined || !findProgram('my_print_defaults', env))) return undefined;
   const number = /(\d+\.\d+\.\d+)/.exec(version)?.[1] ?? '';
 
   return {
@@ -84,6 +85,28 @@ export async function mysqlStore(env: NodeJS.ProcessEnv, template?: string): Pro
   async function initialise(folder: string): Promise<void> {
     const temporary = `${folder}.${process.pid}.new`;
     await rm(temporary, { recursive: true, force: true });
+    try {
+      await fill(temporary);
+    } catch (error) {
+      await rm(temporary, { recursive: true, force: true });
+      const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
+      const said = `${stdout}${stderr}`.trim();
+      if (saysDiskFull(said)) throw diskFull(folder, 'the empty database could not be written');
+      throw new LauncherError(
+        'store-failed',
+        `An empty database folder could not be made. The server said:\n${said}`,
+      );
+    }
+    try {
+      await rename(temporary, folder);
+    } catch (error) {
+      // Another launcher may have made the same template in the meantime; its copy is as good.
+      await rm(temporary, { recursive: true, force: true });
+      if (!(await hasFolder(folder))) throw error;
+    }
+  }
+
+  async function fill(temporary: string): Promise<void> {
     if (isMariaDb) {
       await run(installer ?? '', [
         '--no-defaults',
@@ -101,13 +124,6 @@ export async function mysqlStore(env: NodeJS.ProcessEnv, template?: string): Pro
         `--datadir=${temporary}`,
         ...asRoot(),
       ]);
-    }
-    try {
-      await rename(temporary, folder);
-    } catch (error) {
-      // Another launcher may have made the same template in the meantime; its copy is as good.
-      await rm(temporary, { recursive: true, force: true });
-      if (!(await hasFolder(folder))) throw error;
     }
   }
 }
