@@ -1,9 +1,4 @@
-import {
-  type AnyDomainEvent,
-  type DomainEvent,
-  type EventName,
-  UnknownEventError,
-} from '@sparkroom/contract';
+import { type AnyDomainEvent, type EventName, UnknownEventError } from '@sparkroom/contract';
 import { StoreUnavailableError } from '@sparkroom/pools';
 import type { ConsumerInfo, ConsumerMessages, JsMsg } from 'nats';
 import { apiCode, apiCodes, type Events, nanos, reaching } from './connection.ts';
@@ -125,7 +120,12 @@ class Runtime<N extends EventName, Trx> implements Consumer {
 
   async figures(): Promise<ConsumerFigures> {
     const { manager, stream } = this.#options.events;
-    const info = await reaching(() => manager.consumers.info(stream, this.name));
+    const info = await reaching(() => manager.consumers.info(stream, this.name)).catch((error: unknown) => {
+      // Not made yet, or being made anew.
+      const code = apiCode(error);
+      if (code !== apiCodes.consumerNotFound && code !== apiCodes.streamNotFound) throw error;
+    });
+    if (!info) return { lag: 0, ackPending: 0, ackFloorGap: 0, ...this.#done };
     return {
       lag: info.num_pending,
       ackPending: info.num_ack_pending,

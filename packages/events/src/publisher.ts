@@ -82,10 +82,16 @@ export class Publisher {
     const message = await this.#get({ last_by_subj: subject });
     if (message === undefined) return { last: 0 };
     const last = message.seq;
-    this.#remember(subject, last);
+    const lastId = eventIdOf({ subject, headers: message.header, data: message.data }, last);
+    if (lastId === row.eventId) {
+      this.#remember(subject, last);
+      return { stored: { seq: last, already: true }, last };
+    }
     // Versions rise along an aggregate's events, so behind a lower one ours cannot be.
     const version = Number(message.header.get(header.version) || 0);
     if (version < row.aggregateVersion) return { last };
+    // Not remembered from here on: ours may lie before the last, and so may the aggregate's next rows, for which the
+    // last sequence would be a fence that lets a second copy pass.
     // The id decides, not the version: what is not found goes out again, since a double is harmless and a loss is not.
     for (let seq = 1; seq <= last; seq++) {
       const stored = await this.#get({ seq, next_by_subj: subject });

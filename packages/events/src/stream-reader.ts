@@ -88,7 +88,10 @@ export async function readRange(
     const found: JsMsg[] = [];
     while (found.length < pending) {
       const messages = await reaching(() =>
-        consumer.fetch({ max_messages: Math.min(200, pending - found.length), expires: events.deadlineMs }),
+        consumer.fetch({
+          max_messages: Math.min(200, pending - found.length),
+          expires: Math.max(1_000, events.deadlineMs),
+        }),
       );
       const before = found.length;
       for await (const message of messages) found.push(message);
