@@ -88,11 +88,13 @@ const definitions = [
       bodyVersion: z.number().int(),
     }),
   }),
-  defineEvent('idea.revised', { 1: z.object({ title: z.string(), bodyVersion: z.number().int() }) }),
+  defineEvent('idea.revised', {
+    1: z.object({ title: z.string(), status: IdeaStatus, bodyVersion: z.number().int() }),
+  }),
   defineEvent('idea.statusChanged', {
     1: z.object({ from: IdeaStatus, to: IdeaStatus, reason: z.string().nullable() }),
   }),
-  defineEvent('idea.removed', { 1: z.object({ bodyVersion: z.number().int() }) }),
+  defineEvent('idea.removed', { 1: z.object({ status: IdeaStatus, bodyVersion: z.number().int() }) }),
   defineEvent('idea.bodyStored', { 1: z.object({ bodyVersion: z.number().int() }) }),
   defineEvent('idea.rated', {
     1: z.object({ userId: z.string(), raters: z.number().int(), first: z.boolean() }),

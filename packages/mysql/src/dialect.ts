@@ -28,3 +28,6 @@ export function sessionStatements(flavour: Flavour, statementMs: number): string
 export function parseJson<T>(value: T | string): T {
   return typeof value === 'string' ? (JSON.parse(value) as T) : value;
 }
+
+/** The database's clock, UTC with microseconds: the only clock that rows are stamped with. */
+export const now = sql<string>`current_timestamp(6)`;

@@ -7,7 +7,7 @@ export {
   pendingBodies,
 } from './bodies.ts';
 export { connectionOptions, type Db, type Mysql, openMysql, type Trx } from './database.ts';
-export { type Flavour, inserted, parseJson } from './dialect.ts';
+export { type Flavour, inserted, now, parseJson } from './dialect.ts';
 export { isDuplicate, isTransient } from './errors.ts';
 export { type Inbox, inboxOf } from './inbox.ts';
 export { isMigrated, migrate } from './migrate.ts';

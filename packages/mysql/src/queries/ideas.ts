@@ -99,7 +99,7 @@ export async function ideasByAuthor(db: Db, userId: string, limit: number) {
         .on('m.user_id', '=', userId)
         .on('m.removed_at', 'is', null),
     )
-    .select('w.name as workspace_name')
+    .select(['w.name as workspace_name', 'w.archived_at as workspace_archived_at', 'm.role'])
     .where('i.author_id', '=', userId)
     .orderBy('i.created_at', 'desc')
     .orderBy('i.id', 'desc')

@@ -1,0 +1,364 @@
+import type { Body, Idea, IdeaRevision, IdeaStatus, Role } from '@sparkroom/contract';
+import {
+  findIdea,
+  findIdeas,
+  findWorkspace,
+  type IdeaRow,
+  ideaRevisions,
+  ideaSorts,
+  insertPending,
+  isoOf,
+  type LockedIdea,
+  listIdeas,
+  lockIdea,
+  now,
+  parseJson,
+  rankingRows,
+  ratingFrame,
+  type Trx,
+} from '@sparkroom/mysql';
+import type { Actor, Core } from '../core.ts';
+import { decodeCursor, encodeCursor, pageOf } from '../cursor.ts';
+import { type Kit, newId } from '../deps.ts';
+import { DomainError, notFound, roleRequired, versionConflict } from '../errors.ts';
+import { mayEditIdea, mayRemoveIdea, maySeeIdea, reachableStatuses } from '../policy.ts';
+import { bandsOf, compareRanked, type RankKey, rankKey } from '../scoring.ts';
+import { excerptOf, priorOfFrame, sumsOf, toIdeaSummary } from '../views.ts';
+import { readIn, writeIn } from './access.ts';
+
+const facts = (row: { author_id: string; status: IdeaStatus }) => ({
+  authorId: row.author_id,
+  status: row.status,
+});
+
+const refOf = (row: IdeaRow) => ({
+  id: row.id,
+  bodyVersion: row.body_version,
+  storedVersion: row.stored_version,
+});
+
+/** What a change of an idea writes beside the idea's row. */
+async function addRevision(
+  trx: Trx,
+  actor: Actor,
+  row: { id: string; title: string; status: IdeaStatus; version: number },
+  kind: IdeaRevision['kind'],
+  more: { hasBody: boolean; reason?: string | null },
+): Promise<void> {
+  await trx
+    .insertInto('idea_revision')
+    .values({
+      idea_id: row.id,
+      version: row.version,
+      kind,
+      title: row.title,
+      status: row.status,
+      reason: more.reason ?? null,
+      has_body: more.hasBody,
+      editor_id: actor.userId,
+    })
+    .execute();
+}
+
+export function ideaUseCases({ mysql, bodies, command, record }: Kit): Core['ideas'] {
+  /** The idea as the actor may see it, with their role; a foreign one and a missing one answer alike. */
+  async function visible(actor: Actor, id: string) {
+    const row = await findIdea(mysql.db, id, actor.userId);
+    const workspace = row && (await findWorkspace(mysql.db, row.workspace_id, actor.userId));
+    const role = workspace?.role;
+    if (!row || !role || !maySeeIdea(actor, role, facts(row))) throw notFound('idea');
+    return { row, role, open: workspace.archived_at === null };
+  }
+
+  async function get(actor: Actor, { id }: { id: string }): Promise<Idea> {
+    const { row, role, open } = await visible(actor, id);
+    const [frame, texts] = await Promise.all([
+      ratingFrame(mysql.db, row.workspace_id),
+      bodies.many('idea', [refOf(row)]),
+    ]);
+    const of = facts(row);
+    return {
+      ...toIdeaSummary(row, role, frame, open),
+      body: texts.get(id) as Body,
+      statusReason: row.status_reason,
+      may: {
+        edit: open && mayEditIdea(actor, role, of),
+        remove: open && mayRemoveIdea(actor, role, of),
+        setStatus: open ? reachableStatuses(actor, role, of) : [],
+      },
+    };
+  }
+
+  /**
+   * The idea, locked, if the actor may see it, `allowed` says yes, and the version is the one the actor read.
+   * The role is locked before the idea, the order in which ratings and removals of members lock too.
+   */
+  async function lockToChange(
+    trx: Trx,
+    actor: Actor,
+    input: { id: string; version: number },
+    allowed: (role: Role, row: LockedIdea) => boolean,
+    who: string,
+  ): Promise<{ row: LockedIdea; role: Role }> {
+    const seen = await findIdea(trx, input.id, actor.userId);
+    if (!seen) throw notFound('idea');
+    const role = await writeIn(trx, actor, seen.workspace_id, 'workspace.read', 'idea');
+    const row = await lockIdea(trx, input.id);
+    if (!row || !maySeeIdea(actor, role, facts(row))) throw notFound('idea');
+    if (!allowed(role, row)) throw roleRequired(who);
+    if (row.version !== input.version) throw versionConflict(row.version);
+    return { row, role };
+  }
+
+  return {
+    get,
+    async list(actor, input) {
+      const { workspaceId, limit, sort, filter } = input;
+      const { role, open } = await readIn(mysql, actor, workspaceId);
+      const kind = `ideas.list.${sort}`;
+      const after = decodeCursor(kind, ['string', 'string'], input.cursor);
+      const [rows, frame] = await Promise.all([
+        listIdeas(mysql.db, {
+          workspaceId,
+          userId: actor.userId,
+          sort,
+          statuses: input.status ?? null,
+          filter,
+          limit: limit + 1,
+          after: after && { value: after[0], id: after[1] },
+        }),
+        ratingFrame(mysql.db, workspaceId),
+      ]);
+      const texts = input.withBody ? await bodies.many('idea', rows.slice(0, limit).map(refOf)) : null;
+      return pageOf(
+        rows,
+        limit,
+        (row) => {
+          const summary = toIdeaSummary(row, role, frame, open);
+          const body = texts?.get(row.id);
+          return body ? { ...summary, body } : summary;
+        },
+        (row) => encodeCursor(kind, [row[ideaSorts[sort].column], row.id]),
+      );
+    },
+    async history(actor, { id }) {
+      await visible(actor, id);
+      const rows = await ideaRevisions(mysql.db, id);
+      const texts = await bodies.history(
+        id,
+        rows.filter((row) => row.has_body).map((row) => row.version),
+      );
+      return {
+        items: rows.map((row) => ({
+          version: row.version,
+          kind: row.kind,
+          title: row.title,
+          body: texts.get(row.version) ?? null,
+          status: row.status,
+          reason: row.reason,
+          by: { id: row.editor_id, name: row.editor_name },
+          at: isoOf(row.created_at),
+        })),
+      };
+    },
+    async ranking(actor, { workspaceId, limit, cursor }) {
+      const { role, open } = await readIn(mysql, actor, workspaceId);
+      const after = decodeCursor(
+        'ideas.ranking',
+        ['number', 'number', 'number', 'string', 'string'],
+        cursor,
+      ) as RankKey | null;
+      const [rows, frame] = await Promise.all([
+        rankingRows(mysql.db, workspaceId),
+        ratingFrame(mysql.db, workspaceId),
+      ]);
+      const prior = priorOfFrame(frame);
+      const ranked = rows
+        .map((row) => ({ row, key: rankKey({ ...sumsOf(row), id: row.id, activeAt: row.active_at }, prior) }))
+        .sort((a, b) => compareRanked(a.key, b.key));
+      const bands = bandsOf(
+        ranked.map(({ row }) => sumsOf(row)),
+        prior,
+      );
+      // Continues behind the last key rather than at an offset: ratings that came in between move ideas, not the page.
+      const start = after ? ranked.findIndex(({ key }) => compareRanked(key, after) > 0) : 0;
+      const from = start === -1 ? ranked.length : start;
+      const slice = ranked.slice(from, from + limit);
+      const details = new Map(
+        (
+          await findIdeas(
+            mysql.db,
+            slice.map(({ row }) => row.id),
+            actor.userId,
+          )
+        ).map((row) => [row.id, row]),
+      );
+      const items = slice.flatMap(({ row }, i) => {
+        const detail = details.get(row.id);
+        // Gone between the two reads.
+        if (!detail) return [];
+        return [
+          {
+            ...toIdeaSummary(detail, role, frame, open),
+            rank: from + i + 1,
+            band: bands[from + i] as number,
+          },
+        ];
+      });
+      const last = slice.at(-1);
+      const more = from + limit < ranked.length;
+      return {
+        items,
+        nextCursor: more && last ? encodeCursor('ideas.ranking', last.key) : null,
+        prior,
+        total: ranked.length,
+      };
+    },
+    async create(actor, { workspaceId, title, body, tags, status }) {
+      const id = newId();
+      await command(async (trx) => {
+        await writeIn(trx, actor, workspaceId, 'idea.post');
+        await trx
+          .insertInto('idea')
+          .values({
+            id,
+            workspace_id: workspaceId,
+            author_id: actor.userId,
+            status,
+            title,
+            excerpt: excerptOf(body.text),
+            tags: JSON.stringify(tags),
+          })
+          .execute();
+        await insertPending(trx, 'idea', id, 1, body);
+        await addRevision(trx, actor, { id, title, status, version: 1 }, 'created', { hasBody: true });
+        await record(trx, actor, {
+          type: 'idea.created',
+          aggregateId: id,
+          aggregateVersion: 1,
+          workspaceId,
+          payload: { title, status, authorId: actor.userId, bodyVersion: 1 },
+          private: status === 'draft',
+        });
+      });
+      return await get(actor, { id });
+    },
+    async update(actor, input) {
+      await command(async (trx) => {
+        const { row } = await lockToChange(
+          trx,
+          actor,
+          input,
+          (role, idea) => mayEditIdea(actor, role, facts(idea)),
+          'the author, owners and editors (and nobody while it is archived)',
+        );
+        const title = input.title ?? row.title;
+        const tags = input.tags ?? parseJson<string[]>(row.tags);
+        const version = row.version + 1;
+        const bodyVersion = input.body ? version : row.body_version;
+        await trx
+          .updateTable('idea')
+          .set({
+            title,
+            tags: JSON.stringify(tags),
+            ...(input.body ? { excerpt: excerptOf(input.body.text) } : {}),
+            version,
+            body_version: bodyVersion,
+            event_version: row.event_version + 1,
+            updated_at: now,
+            active_at: now,
+          })
+          .where('id', '=', row.id)
+          .execute();
+        if (input.body) await insertPending(trx, 'idea', row.id, version, input.body);
+        await addRevision(trx, actor, { ...row, title, version }, 'revised', { hasBody: !!input.body });
+        await record(trx, actor, {
+          type: 'idea.revised',
+          aggregateId: row.id,
+          aggregateVersion: row.event_version + 1,
+          workspaceId: row.workspace_id,
+          payload: { title, status: row.status, bodyVersion },
+          detail: row.title === title ? {} : { before: { title: row.title } },
+          private: row.status === 'draft',
+        });
+      });
+      return await get(actor, input);
+    },
+    async setStatus(actor, input) {
+      await command(async (trx) => {
+        const { row, role } = await lockToChange(trx, actor, input, () => true, '');
+        if (row.status === input.status) return;
+        const reachable = reachableStatuses(actor, role, facts(row));
+        if (reachable.length === 0) {
+          throw roleRequired('owners and editors (and the author, for a draft or to archive)');
+        }
+        if (!reachable.includes(input.status)) {
+          throw new DomainError(
+            'STATUS_NOT_REACHABLE',
+            `An idea that is ${row.status} cannot become ${input.status} now. Possible: ${reachable.join(', ')}.`,
+            { reachable },
+          );
+        }
+        const reason = input.reason || null;
+        if (input.status === 'declined' && reason === null) {
+          throw new DomainError('INVALID_INPUT', 'Say in one sentence why the idea is declined.', {
+            fields: { reason: 'Say in one sentence why the idea is declined.' },
+          });
+        }
+        const version = row.version + 1;
+        await trx
+          .updateTable('idea')
+          .set({
+            status: input.status,
+            status_reason: reason,
+            version,
+            event_version: row.event_version + 1,
+            updated_at: now,
+            active_at: now,
+          })
+          .where('id', '=', row.id)
+          .execute();
+        await addRevision(trx, actor, { ...row, status: input.status, version }, 'statusChanged', {
+          hasBody: false,
+          reason,
+        });
+        await record(trx, actor, {
+          type: 'idea.statusChanged',
+          aggregateId: row.id,
+          aggregateVersion: row.event_version + 1,
+          workspaceId: row.workspace_id,
+          payload: { from: row.status, to: input.status, reason },
+        });
+      });
+      return await get(actor, input);
+    },
+    async remove(actor, input) {
+      await command(async (trx) => {
+        const { row } = await lockToChange(
+          trx,
+          actor,
+          input,
+          (role, idea) => mayRemoveIdea(actor, role, facts(idea)),
+          'the author (while it is a draft or open) and owners',
+        );
+        const version = row.version + 1;
+        await trx
+          .updateTable('idea')
+          .set({ removed_at: now, version, event_version: row.event_version + 1, updated_at: now })
+          .where('id', '=', row.id)
+          .execute();
+        await record(trx, actor, {
+          type: 'idea.removed',
+          aggregateId: row.id,
+          aggregateVersion: row.event_version + 1,
+          workspaceId: row.workspace_id,
+          // Higher than any text, so that the document store refuses one that comes late.
+          payload: { status: row.status, bodyVersion: version },
+          detail: { before: { title: row.title } },
+          private: row.status === 'draft',
+        });
+      });
+      return { removed: true };
+    },
+  };
+}

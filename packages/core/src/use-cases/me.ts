@@ -1,0 +1,66 @@
+import {
+  clientsOfUser,
+  findUser,
+  guidanceByAuthor,
+  ideasByAuthor,
+  ratingFrame,
+  setUserLocale,
+} from '@sparkroom/mysql';
+import type { Actor, Core } from '../core.ts';
+import { decodeCursor, encodeCursor, pageOf } from '../cursor.ts';
+import type { Kit } from '../deps.ts';
+import { DomainError } from '../errors.ts';
+import { toGuidance, toIdeaSummary } from '../views.ts';
+
+/** The asking person and what is theirs. */
+export function meUseCases({ mysql }: Kit): Core['me'] {
+  async function get(actor: Actor) {
+    const me = await findUser(mysql.db, actor.userId);
+    if (!me) throw new DomainError('UNAUTHENTICATED', 'This account no longer exists. Sign in again.');
+    return me;
+  }
+  return {
+    get,
+    async setLocale(actor, { locale }) {
+      await setUserLocale(mysql.db, actor.userId, locale);
+      return await get(actor);
+    },
+    async clients(actor, { limit, cursor }) {
+      const after = decodeCursor('me.clients', ['string', 'string'], cursor);
+      const rows = await clientsOfUser(
+        mysql.db,
+        actor.userId,
+        limit + 1,
+        after && { name: after[0], id: after[1] },
+      );
+      return pageOf(
+        rows,
+        limit,
+        (row) => row,
+        (row) => encodeCursor('me.clients', [row.name, row.id]),
+      );
+    },
+    async contributions(actor, { limit }) {
+      // Both at once: the time is that of the slower one, not of both.
+      const [ideas, guidance] = await Promise.all([
+        ideasByAuthor(mysql.db, actor.userId, limit),
+        guidanceByAuthor(mysql.db, actor.userId, limit),
+      ]);
+      const workspaceIds = [...new Set(ideas.map((idea) => idea.workspace_id))];
+      const frames = new Map(
+        await Promise.all(workspaceIds.map(async (id) => [id, await ratingFrame(mysql.db, id)] as const)),
+      );
+      return {
+        ideas: ideas.map((row) => {
+          const frame = frames.get(row.workspace_id) ?? { raters: 0, ratings: 0, sum: 0 };
+          const open = row.workspace_archived_at === null;
+          return { ...toIdeaSummary(row, row.role, frame, open), workspaceName: row.workspace_name };
+        }),
+        guidance: guidance.map((row) => ({
+          ...toGuidance(actor, row.role, row, row.archived_at === null),
+          workspaceName: row.workspace_name,
+        })),
+      };
+    },
+  };
+}

@@ -1,0 +1,161 @@
+import type { Member, Role } from '@sparkroom/contract';
+import {
+  findMember,
+  findUserByEmail,
+  isoOf,
+  listMembers,
+  lockMembership,
+  lockOwners,
+  lockRole,
+  type MemberRow,
+  now,
+  putMembership,
+  setRatingsCounted,
+  type Trx,
+} from '@sparkroom/mysql';
+import type { Actor, Core } from '../core.ts';
+import { decodeCursor, encodeCursor, pageOf } from '../cursor.ts';
+import { type Kit, membershipId } from '../deps.ts';
+import { DomainError, notFound } from '../errors.ts';
+import { mayRateAtAll, requireRole } from '../policy.ts';
+import { readIn, writeIn } from './access.ts';
+
+const toMember = (row: MemberRow): Member => ({
+  userId: row.user_id,
+  name: row.name,
+  email: row.email,
+  role: row.role,
+  since: isoOf(row.created_at),
+});
+
+export const alreadyMember = () =>
+  new DomainError('ALREADY_MEMBER', 'This person is a member of the workspace already.');
+
+const lastOwner = () =>
+  new DomainError(
+    'LAST_OWNER',
+    'A workspace needs an owner. Make somebody else an owner first, then repeat this.',
+  );
+
+/** Adds or brings back a member, makes their ratings count, and records it. The caller has checked the right. */
+export async function join(
+  { record }: Pick<Kit, 'record'>,
+  trx: Trx,
+  actor: Actor,
+  member: { workspaceId: string; userId: string; role: Role },
+): Promise<void> {
+  const { workspaceId, userId, role } = member;
+  const version = await putMembership(trx, workspaceId, userId, role);
+  if (mayRateAtAll(role)) await setRatingsCounted(trx, workspaceId, userId, true);
+  await record(trx, actor, {
+    type: 'membership.added',
+    aggregateId: membershipId(workspaceId, userId),
+    aggregateVersion: version,
+    workspaceId,
+    payload: { userId, role },
+  });
+}
+
+export function memberUseCases(kit: Kit): Core['members'] {
+  const { mysql, command, record } = kit;
+
+  const member = async (workspaceId: string, userId: string): Promise<Member> => {
+    const row = await findMember(mysql.db, workspaceId, userId);
+    if (!row) throw notFound('member');
+    return toMember(row);
+  };
+
+  return {
+    async list(actor, { workspaceId, limit, cursor }) {
+      const after = decodeCursor('members.list', ['number', 'string', 'string'], cursor);
+      await readIn(mysql, actor, workspaceId);
+      const rows = await listMembers(
+        mysql.db,
+        workspaceId,
+        limit + 1,
+        after && { strength: after[0], name: after[1], id: after[2] },
+      );
+      return pageOf(rows, limit, toMember, (row) =>
+        encodeCursor('members.list', [Number(row.strength), row.name, row.user_id]),
+      );
+    },
+    async add(actor, { workspaceId, email, role }) {
+      const userId = await command(async (trx) => {
+        await writeIn(trx, actor, workspaceId, 'members.manage');
+        const user = await findUserByEmail(trx, email);
+        if (!user) {
+          throw new DomainError(
+            'USER_NOT_REGISTERED',
+            'Nobody has an account with this address yet. Send an invitation instead.',
+          );
+        }
+        const existing = await lockMembership(trx, workspaceId, user.id);
+        if (existing && existing.removed_at === null) throw alreadyMember();
+        await join(kit, trx, actor, { workspaceId, userId: user.id, role });
+        return user.id;
+      });
+      return await member(workspaceId, userId);
+    },
+    async setRole(actor, { workspaceId, userId, role }) {
+      await command(async (trx) => {
+        // Owners first and always, so that two demotions cannot pass each other.
+        const owners = await lockOwners(trx, workspaceId);
+        await writeIn(trx, actor, workspaceId, 'members.manage');
+        const row = await lockMembership(trx, workspaceId, userId);
+        if (!row || row.removed_at !== null) throw notFound('member');
+        if (row.role === role) return;
+        if (row.role === 'owner' && owners.length === 1) throw lastOwner();
+        const version = row.event_version + 1;
+        await trx
+          .updateTable('membership')
+          .set({ role, event_version: version })
+          .where('workspace_id', '=', workspaceId)
+          .where('user_id', '=', userId)
+          .execute();
+        if (mayRateAtAll(row.role) !== mayRateAtAll(role)) {
+          await setRatingsCounted(trx, workspaceId, userId, mayRateAtAll(role));
+        }
+        await record(trx, actor, {
+          type: 'membership.roleChanged',
+          aggregateId: membershipId(workspaceId, userId),
+          aggregateVersion: version,
+          workspaceId,
+          payload: { userId, from: row.role, to: role },
+        });
+      });
+      return await member(workspaceId, userId);
+    },
+    async remove(actor, { workspaceId, userId }) {
+      await command(async (trx) => {
+        const owners = await lockOwners(trx, workspaceId);
+        if (userId === actor.userId) {
+          requireRole(
+            owners.includes(userId) ? 'owner' : await lockRole(trx, workspaceId, userId),
+            'workspace.read',
+          );
+        } else {
+          await writeIn(trx, actor, workspaceId, 'members.manage');
+        }
+        const row = await lockMembership(trx, workspaceId, userId);
+        if (!row || row.removed_at !== null) throw notFound('member');
+        if (row.role === 'owner' && owners.length === 1) throw lastOwner();
+        const version = row.event_version + 1;
+        await trx
+          .updateTable('membership')
+          .set({ removed_at: now, event_version: version })
+          .where('workspace_id', '=', workspaceId)
+          .where('user_id', '=', userId)
+          .execute();
+        await setRatingsCounted(trx, workspaceId, userId, false);
+        await record(trx, actor, {
+          type: 'membership.removed',
+          aggregateId: membershipId(workspaceId, userId),
+          aggregateVersion: version,
+          workspaceId,
+          payload: { userId },
+        });
+      });
+      return { removed: true };
+    },
+  };
+}

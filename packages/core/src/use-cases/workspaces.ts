@@ -1,0 +1,194 @@
+import type { WorkspaceSummary } from '@sparkroom/contract';
+import {
+  clientNames,
+  findClient,
+  findWorkspace,
+  isoOf,
+  lockClient,
+  lockRole,
+  lockWorkspace,
+  now,
+  putMembership,
+  type Trx,
+  workspaceCounts,
+  workspacePulse,
+  workspacesOfUser,
+} from '@sparkroom/mysql';
+import type { Actor, Core } from '../core.ts';
+import { decodeCursor, encodeCursor, pageOf } from '../cursor.ts';
+import { type Kit, membershipId, newId } from '../deps.ts';
+import { DomainError, versionConflict } from '../errors.ts';
+import { nameClients } from '../name-clients.ts';
+import { allows, requireClient, requireOpen, requireRole } from '../policy.ts';
+import { toClient } from '../views.ts';
+
+const clientArchived = () =>
+  new DomainError('CLIENT_ARCHIVED', 'This client is archived. Bring it back before using it.');
+
+export function workspaceUseCases({ mysql, command, record }: Kit): Core['workspaces'] {
+  async function get(actor: Actor, { id }: { id: string }) {
+    const row = await findWorkspace(mysql.db, id, actor.userId);
+    const role = row?.role;
+    requireRole(role, 'workspace.read');
+    const found = row as NonNullable<typeof row>;
+    const [counts, pulse] = await Promise.all([
+      workspaceCounts(mysql.db, [id], actor.userId),
+      workspacePulse(mysql.db, id, actor.userId),
+    ]);
+    const open = found.archived_at === null;
+    return {
+      id,
+      name: found.name,
+      description: found.description,
+      client: { id: found.client_id, name: found.client_name },
+      role,
+      version: found.version,
+      memberCount: counts.get(id)?.members ?? 0,
+      ideaCount: counts.get(id)?.ideas ?? 0,
+      archivedAt: found.archived_at === null ? null : isoOf(found.archived_at),
+      createdAt: isoOf(found.created_at),
+      pulse,
+      may: {
+        edit: open && allows(role, 'workspace.edit'),
+        archive: allows(role, 'workspace.edit'),
+        manageMembers: open && allows(role, 'members.manage'),
+        post: open && allows(role, 'idea.post'),
+        rate: open && allows(role, 'idea.rate'),
+      },
+    };
+  }
+
+  /** The workspace, locked, of somebody who may change it and has read its present version. */
+  async function lockToEdit(trx: Trx, actor: Actor, input: { id: string; version: number }) {
+    requireRole(await lockRole(trx, input.id, actor.userId), 'workspace.edit');
+    const row = await lockWorkspace(trx, input.id);
+    if (row?.version !== input.version) throw versionConflict(row?.version ?? 0);
+    return row;
+  }
+
+  return {
+    get,
+    async list(actor, { limit, cursor, archived }) {
+      const after = decodeCursor('workspaces.list', ['string', 'string'], cursor);
+      const rows = await workspacesOfUser(mysql.db, {
+        userId: actor.userId,
+        archived,
+        limit: limit + 1,
+        after: after && { name: after[0], id: after[1] },
+      });
+      const page = rows.slice(0, limit);
+      const [clients, counts] = await Promise.all([
+        clientNames(
+          mysql.db,
+          page.map((row) => row.client_id),
+        ),
+        workspaceCounts(
+          mysql.db,
+          page.map((row) => row.id),
+          actor.userId,
+        ),
+      ]);
+      const named = new Map(nameClients(page, clients).map((row) => [row.id, row.client]));
+      return pageOf(
+        rows,
+        limit,
+        (row): WorkspaceSummary => ({
+          id: row.id,
+          name: row.name,
+          client: named.get(row.id) ?? { id: row.client_id, name: '' },
+          role: row.role,
+          version: row.version,
+          memberCount: counts.get(row.id)?.members ?? 0,
+          ideaCount: counts.get(row.id)?.ideas ?? 0,
+          archivedAt: row.archived_at === null ? null : isoOf(row.archived_at),
+          createdAt: isoOf(row.created_at),
+        }),
+        (row) => encodeCursor('workspaces.list', [row.name, row.id]),
+      );
+    },
+    async client(actor, { id }) {
+      const row = await findWorkspace(mysql.db, id, actor.userId);
+      requireRole(row?.role, 'workspace.read');
+      const client = await findClient(mysql.db, (row as NonNullable<typeof row>).client_id, actor.userId);
+      requireClient(actor, client);
+      return toClient(actor, client);
+    },
+    async create(actor, { clientId, name, description }) {
+      const id = newId();
+      await command(async (trx) => {
+        requireClient(actor, await findClient(trx, clientId, actor.userId));
+        // Locked, so that the client cannot be archived between the look and the commit.
+        const client = await lockClient(trx, clientId);
+        if (client?.archived_at !== null) throw clientArchived();
+        await trx
+          .insertInto('workspace')
+          .values({ id, client_id: clientId, name, description, created_by: actor.userId })
+          .execute();
+        await putMembership(trx, id, actor.userId, 'owner');
+        await record(trx, actor, {
+          type: 'workspace.created',
+          aggregateId: id,
+          aggregateVersion: 1,
+          workspaceId: id,
+          payload: { name, clientId },
+        });
+        await record(trx, actor, {
+          type: 'membership.added',
+          aggregateId: membershipId(id, actor.userId),
+          aggregateVersion: 1,
+          workspaceId: id,
+          payload: { userId: actor.userId, role: 'owner' },
+        });
+      });
+      return await get(actor, { id });
+    },
+    async update(actor, input) {
+      await command(async (trx) => {
+        const row = await lockToEdit(trx, actor, input);
+        requireOpen(row.archived_at);
+        const description = input.description ?? row.description;
+        if (row.name === input.name && row.description === description) return;
+        const version = row.version + 1;
+        await trx
+          .updateTable('workspace')
+          .set({ name: input.name, description, version, updated_at: now })
+          .where('id', '=', row.id)
+          .execute();
+        await record(trx, actor, {
+          type: 'workspace.updated',
+          aggregateId: row.id,
+          aggregateVersion: version,
+          workspaceId: row.id,
+          payload: { name: input.name },
+          detail: { before: { name: row.name } },
+        });
+      });
+      return await get(actor, input);
+    },
+    async archive(actor, input) {
+      await command(async (trx) => {
+        requireRole(await lockRole(trx, input.id, actor.userId), 'workspace.edit');
+        // The client first, in the order that clients.archive locks: it counts workspaces under the client's lock.
+        const clientId = (await findWorkspace(trx, input.id, actor.userId))?.client_id ?? '';
+        const client = await lockClient(trx, clientId);
+        const row = await lockToEdit(trx, actor, input);
+        if ((row.archived_at !== null) === input.archived) return;
+        if (!input.archived && client?.archived_at !== null) throw clientArchived();
+        const version = row.version + 1;
+        await trx
+          .updateTable('workspace')
+          .set({ archived_at: input.archived ? now : null, version, updated_at: now })
+          .where('id', '=', row.id)
+          .execute();
+        await record(trx, actor, {
+          type: 'workspace.archived',
+          aggregateId: row.id,
+          aggregateVersion: version,
+          workspaceId: row.id,
+          payload: { archived: input.archived },
+        });
+      });
+      return await get(actor, input);
+    },
+  };
+}
