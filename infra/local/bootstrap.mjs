@@ -65,16 +65,17 @@ function readLock(file) {
 
 /** Runs `npm ci` and shows how far it is: npm itself is silent when it is not in a terminal. */
 async function install() {
-  const total = Object.keys(readLock(join(root, 'package-lock.json'))).filter((path) =>
-    path.startsWith('node_modules/'),
+  // What lies directly in node_modules on this system, near enough to see that it moves.
+  const total = Object.entries(readLock(join(root, 'package-lock.json'))).filter(
+    ([path, entry]) => /^node_modules\/(@[^/]+\/)?[^/]+$/.test(path) && !entry.optional,
   ).length;
-  console.log(`Installing ${total} packages (npm ci; once, one to three minutes) ...`);
+  console.log(`Installing the packages (npm ci; once, one to three minutes) ...`);
   const started = Date.now();
   const elapsed = () => `${Math.round((Date.now() - started) / 1000)} s`;
   const isTerminal = Boolean(process.stdout.isTTY);
   let shown = 0;
   const timer = setInterval(() => {
-    const line = `  ${elapsed()}: ${countPackages()} of about ${total} folders in place`;
+    const line = `  ${elapsed()}: fetching and unpacking, ${countPackages()} of about ${total} folders made`;
     if (isTerminal) process.stdout.write(`\r${line} `);
     else if (Date.now() - shown >= 10_000) {
       shown = Date.now();

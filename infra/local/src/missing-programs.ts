@@ -103,7 +103,7 @@ function runApt(apt: string, args: readonly string[], { log, env }: InstallOptio
         if (line.trim() === '') continue;
         last.push(line);
         if (last.length > 8) last.shift();
-        if (/^(Get:|Need to get|Unpacking|Setting up|E:)/.test(line)) log(`apt: ${line.slice(0, 100)}`);
+        if (/^(Get:|Need to get|Setting up|E: )/.test(line)) log(`apt: ${line.slice(0, 100)}`);
       }
     };
     child.stdout.on('data', hear);

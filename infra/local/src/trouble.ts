@@ -41,7 +41,7 @@ export function saysDiskFull(error: unknown): boolean {
   if (error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT'))
     return true;
   const text = error instanceof Error ? error.message : String(error);
-  return /ENOSPC|EDQUOT|No space left on device|Disk quota exceeded|Errcode: 28|errno: 28|disk (is )?full/i.test(
+  return /ENOSPC|EDQUOT|No space left on device|Disk quota exceeded|Errcode: 28|errno: 28|error:? (number )?28\b|disk (is )?full/i.test(
     text,
   );
 }

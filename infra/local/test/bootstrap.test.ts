@@ -53,7 +53,7 @@ test('installs when there is nothing, when the lock file changes, and not otherw
   const runs = (): number => readFileSync(join(dir, 'npm-runs'), 'utf8').trim().split('\n').length;
 
   const first = run('start', '--reset');
-  expect(first.output).toContain('Installing 2 packages');
+  expect(first.output).toContain('Installing the packages');
   expect(first.output).toContain(`cli start|--reset ${join(dir, 'node_modules/.bin')}`);
   expect(first.code).toBe(0);
   expect(run('fail')).toMatchObject({ code: 7, output: expect.not.stringContaining('Installing') });
