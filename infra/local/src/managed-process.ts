@@ -114,6 +114,10 @@ export class ManagedProcess {
     this.#wanted = false;
     clearTimeout(this.#restartTimer);
     if (this.#identity !== undefined) await endProcess(this.#identity, this.#options.stopMs);
+    // The system says that it is gone a moment before Node does.
+    const child = this.#child;
+    if (child !== undefined && this.pid !== undefined)
+      await new Promise((resolve) => child.once('exit', resolve));
     rmSync(this.#pidFile, { force: true });
     living.delete(this);
   }

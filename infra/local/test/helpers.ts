@@ -25,7 +25,7 @@ export async function ports(base: number): Promise<Record<'mysql' | 'cloudant' |
 /** The environment without the stack that vitest's set-up started, so that tests start their own. */
 export function bareEnv(more: Record<string, string> = {}): Record<string, string> {
   const kept = Object.entries(process.env).filter(
-    ([name]) => !name.startsWith('SPARKROOM_') && !/^npm_/i.test(name),
+    ([name]) => (!name.startsWith('SPARKROOM_') || name === 'SPARKROOM_MYSQLD') && !/^npm_/i.test(name),
   );
   return { ...(Object.fromEntries(kept) as Record<string, string>), ...more };
 }

@@ -69,7 +69,8 @@ export async function mysqlStore(env: NodeJS.ProcessEnv, template?: string): Pro
         '--collation-server=utf8mb4_unicode_ci',
         '--default-time-zone=+00:00',
         '--max-connections=400',
-        '--loose-mysqlx=OFF',
+        // MySQL's second protocol would take a second port; its folder for exports is one we may not enter.
+        ...(isMariaDb ? [] : ['--mysqlx=OFF', '--secure-file-priv=NULL']),
         // 2 writes at commit but leaves the sync to the system once a second.
         `--innodb-flush-log-at-trx-commit=${site.durable ? 1 : 2}`,
         ...asRoot(),
