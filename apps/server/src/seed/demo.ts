@@ -1,5 +1,5 @@
 import { clients, type IdeaContent, people, type WorkspaceContent } from './content/index.ts';
-import { addGuidance, addIdea, pathTo } from './idea-life.ts';
+import { addAudit, addGuidance, addIdea, pathTo } from './idea-life.ts';
 import { Random, starsFor } from './random.ts';
 import { append, type Chunk, day, emptyChunk, hour, sqlTime } from './rows.ts';
 
@@ -43,7 +43,8 @@ export function demo(seed: number, now: number): Chunk {
   for (const content of clients) {
     const clientId = id(1000);
     const opener = owner(content.workspaces[0] as WorkspaceContent);
-    const at = sqlTime(from + random.int(0, 3) * hour);
+    const openedAt = from + random.int(0, 3) * hour;
+    const at = sqlTime(openedAt);
     chunk.client.push({
       id: clientId,
       name: content.name,
@@ -51,6 +52,14 @@ export function demo(seed: number, now: number): Chunk {
       archived_at: null,
       created_at: at,
       updated_at: at,
+    });
+    addAudit(chunk, {
+      actorId: idOf(ids, opener),
+      action: 'client.created',
+      targetId: clientId,
+      workspaceId: null,
+      at: openedAt,
+      detail: { name: content.name },
     });
     for (const workspace of content.workspaces)
       append(chunk, workspaceRows(workspace, clientId, ids, random, from, now));
@@ -83,24 +92,8 @@ function workspaceRows(
   const openedAt = from + random.int(4, 60) * hour;
   const workspaceId = random.ulid(epoch + openedAt - from);
   const ownerId = idOf(ids, owner(content));
-  const audit = (
-    action: string,
-    at: number,
-    target: { type: string; id: string },
-    detail: Record<string, unknown>,
-  ): void => {
-    chunk.audit.push({
-      actor_id: ownerId,
-      action,
-      target_type: target.type,
-      target_id: target.id,
-      workspace_id: workspaceId,
-      private: false,
-      detail: JSON.stringify(detail),
-      request_id: null,
-      created_at: sqlTime(at),
-    });
-  };
+  const audit = (action: string, at: number, targetId: string, detail: Record<string, unknown>): void =>
+    addAudit(chunk, { actorId: ownerId, action, targetId, workspaceId, at, detail });
   chunk.workspace.push({
     id: workspaceId,
     client_id: clientId,
@@ -111,15 +104,7 @@ function workspaceRows(
     created_at: sqlTime(openedAt),
     updated_at: sqlTime(openedAt),
   });
-  audit(
-    'workspace.created',
-    openedAt,
-    { type: 'workspace', id: workspaceId },
-    {
-      name: content.name,
-      clientId,
-    },
-  );
+  audit('workspace.created', openedAt, workspaceId, { name: content.name, clientId });
   for (const [i, [person, role]] of Object.entries(content.members).entries()) {
     const at = i === 0 ? openedAt : openedAt + random.int(1, 30) * hour;
     const userId = idOf(ids, person);
@@ -130,7 +115,7 @@ function workspaceRows(
       removed_at: null,
       created_at: sqlTime(at),
     });
-    audit('membership.added', at, { type: 'membership', id: `${workspaceId}:${userId}` }, { userId, role });
+    audit('membership.added', at, `${workspaceId}:${userId}`, { userId, role });
   }
 
   const begin = openedAt + 2 * day;
@@ -141,18 +126,14 @@ function workspaceRows(
   }
   for (const [i, guidance] of content.guidance.entries()) {
     const at = openedAt + (2 + 9 * i) * day - random.int(1, 20) * hour;
-    addGuidance(
-      chunk,
-      {
-        id: random.ulid(epoch + at - from),
-        workspaceId,
-        authorId: idOf(ids, guidance.by),
-        title: guidance.title,
-        text: guidance.text,
-        at,
-      },
-      true,
-    );
+    addGuidance(chunk, {
+      id: random.ulid(epoch + at - from),
+      workspaceId,
+      authorId: idOf(ids, guidance.by),
+      title: guidance.title,
+      text: guidance.text,
+      at,
+    });
   }
   return chunk;
 }

@@ -1,4 +1,5 @@
 import type { IdeaStatus } from '@sparkroom/contract';
+import { excerptOf } from '@sparkroom/core';
 import { type Chunk, sqlTime } from './rows.ts';
 
 export interface IdeaLife {
@@ -27,10 +28,30 @@ export function pathTo(status: IdeaStatus): IdeaStatus[] {
   return status === 'accepted' ? ['shortlisted', 'accepted'] : [status];
 }
 
-/** First lines of a text, as lists show them: at most 280 code points. */
-export function excerptOf(text: string): string {
-  const letters = [...text.replace(/\s+/g, ' ').trim()];
-  return letters.length <= 280 ? letters.join('') : `${letters.slice(0, 279).join('')}…`;
+/** Adds the line of activity that a use case writes beside its event; the target is the part of `action` before the dot. */
+export function addAudit(
+  chunk: Chunk,
+  entry: {
+    actorId: string;
+    action: string;
+    targetId: string;
+    workspaceId: string | null;
+    at: number;
+    detail: Record<string, unknown>;
+    private?: boolean;
+  },
+): void {
+  chunk.audit.push({
+    actor_id: entry.actorId,
+    action: entry.action,
+    target_type: entry.action.slice(0, entry.action.indexOf('.')),
+    target_id: entry.targetId,
+    workspace_id: entry.workspaceId,
+    private: entry.private ?? false,
+    detail: JSON.stringify(entry.detail),
+    request_id: null,
+    created_at: sqlTime(entry.at),
+  });
 }
 
 /**
@@ -70,16 +91,14 @@ export function addIdea(chunk: Chunk, life: IdeaLife, withAudit: boolean): void 
       created_at: sqlTime(at),
     });
     if (withAudit) {
-      chunk.audit.push({
-        actor_id: editor,
+      addAudit(chunk, {
+        actorId: editor,
         action: `idea.${kind}`,
-        target_type: 'idea',
-        target_id: id,
-        workspace_id: workspaceId,
+        targetId: id,
+        workspaceId,
+        at,
+        detail,
         private: status === 'draft',
-        detail: JSON.stringify(detail),
-        request_id: null,
-        created_at: sqlTime(at),
       });
     }
   };
@@ -91,7 +110,11 @@ export function addIdea(chunk: Chunk, life: IdeaLife, withAudit: boolean): void 
     bodyVersion: 1,
   });
   if (life.revision)
-    change('revised', life.revision.at, authorId, life.text, { title: life.title, bodyVersion: 2 });
+    change('revised', life.revision.at, authorId, life.text, {
+      title: life.title,
+      status,
+      bodyVersion: 2,
+    });
   for (const [i, next] of path.entries()) {
     const from = status;
     status = next;
@@ -107,7 +130,7 @@ export function addIdea(chunk: Chunk, life: IdeaLife, withAudit: boolean): void 
   let sum = 0;
   let squares = 0;
   let activeAt = changedAt;
-  for (const { userId, stars, at } of life.ratings) {
+  for (const { userId, stars, at } of life.ratings.toSorted((a, b) => a.at - b.at)) {
     const counted = userId !== authorId;
     if (counted) {
       count++;
@@ -124,6 +147,10 @@ export function addIdea(chunk: Chunk, life: IdeaLife, withAudit: boolean): void 
       created_at: sqlTime(at),
       updated_at: sqlTime(at),
     });
+    if (withAudit) {
+      const detail = { userId, raters: count, first: true };
+      addAudit(chunk, { actorId: userId, action: 'idea.rated', targetId: id, workspaceId, at, detail });
+    }
   }
 
   const stored = life.revision ? 2 : 1;
@@ -151,19 +178,19 @@ export function addIdea(chunk: Chunk, life: IdeaLife, withAudit: boolean): void 
   });
 }
 
-/** Adds guidance as publishing it would have left it. */
+/** Adds guidance as publishing it would have left it, with its activity. */
 export function addGuidance(
   chunk: Chunk,
   item: { id: string; workspaceId: string; authorId: string; title: string; text: string; at: number },
-  withAudit: boolean,
 ): void {
+  const { id, workspaceId, authorId, title, text } = item;
   const at = sqlTime(item.at);
   chunk.guidance.push({
-    id: item.id,
-    workspace_id: item.workspaceId,
-    author_id: item.authorId,
-    title: item.title,
-    excerpt: excerptOf(item.text),
+    id,
+    workspace_id: workspaceId,
+    author_id: authorId,
+    title,
+    excerpt: excerptOf(text),
     version: 1,
     body_version: 1,
     stored_version: 1,
@@ -172,23 +199,13 @@ export function addGuidance(
     created_at: at,
     updated_at: at,
   });
-  chunk.bodies.push({
-    id: item.id,
-    type: 'guidance',
-    workspaceId: item.workspaceId,
-    version: 1,
-    body: { text: item.text },
-  });
-  if (!withAudit) return;
-  chunk.audit.push({
-    actor_id: item.authorId,
+  chunk.bodies.push({ id, type: 'guidance', workspaceId, version: 1, body: { text } });
+  addAudit(chunk, {
+    actorId: authorId,
     action: 'guidance.published',
-    target_type: 'guidance',
-    target_id: item.id,
-    workspace_id: item.workspaceId,
-    private: false,
-    detail: JSON.stringify({ title: item.title, bodyVersion: 1 }),
-    request_id: null,
-    created_at: at,
+    targetId: id,
+    workspaceId,
+    at: item.at,
+    detail: { title, bodyVersion: 1 },
   });
 }

@@ -37,6 +37,18 @@ function readArguments(): { scale: 'demo' | 'article'; seed: number; add: boolea
   }
 }
 
+function readSettings() {
+  try {
+    return {
+      mysql: { ...readMysqlSettings(process.env), connections: 4, statementMs: 120_000 },
+      // A slow document store takes its time over hundreds of documents; that is no reason to give up.
+      cloudant: { ...readCloudantSettings(process.env), deadlineMs: 120_000 },
+    };
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
 async function main(): Promise<number> {
   const { scale, seed, add, help } = readArguments();
   if (help) {
@@ -50,9 +62,9 @@ async function main(): Promise<number> {
       stop.abort();
     });
   }
-  const mysql = await openMysql({ ...readMysqlSettings(process.env), connections: 4, statementMs: 120_000 });
-  // A slow document store takes its time over hundreds of documents; that is no reason to give up.
-  const cloudant = openCloudant({ ...readCloudantSettings(process.env), deadlineMs: 120_000 });
+  const settings = readSettings();
+  const mysql = await openMysql(settings.mysql);
+  const cloudant = openCloudant(settings.cloudant);
   try {
     if (!(await isMigrated(mysql.db)))
       throw new SeedRefusedError('The database has no tables yet, or older ones. Run npm start first.');

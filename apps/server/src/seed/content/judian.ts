@@ -181,7 +181,7 @@ export const judian: ClientContent = {
         wenbo: 'member',
         lars: 'member',
         sofia: 'member',
-        jiahao: 'member',
+        jiahao: 'editor',
         nadia: 'member',
         rafael: 'member',
       },
