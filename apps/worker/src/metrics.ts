@@ -1,0 +1,120 @@
+import type { Consumer, Relay, RelayMetrics } from '@sparkroom/events';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+/** Milliseconds a figure may take to be had; a store that is away must not hang the scrape. */
+const figureMs = 2_000;
+
+/** The worker's figures in Prometheus' format. Figures whose store is away are left out of a scrape. */
+export class WorkerMetrics {
+  readonly registry = new Registry();
+  readonly relay: RelayMetrics;
+  readonly #onScrape: (() => Promise<void>)[] = [];
+
+  constructor() {
+    const registers = [this.registry];
+    collectDefaultMetrics({ register: this.registry });
+    const published = new Counter({
+      name: 'sparkroom_events_published_total',
+      help: 'Events put into the stream by this relay, by type',
+      labelNames: ['type'],
+      registers,
+    });
+    const already = new Counter({
+      name: 'sparkroom_events_already_stored_total',
+      help: 'Events that an earlier try had put into the stream',
+      registers,
+    });
+    const failures = new Counter({
+      name: 'sparkroom_events_publish_failures_total',
+      help: 'Tries to publish that failed or whose outcome is unknown',
+      registers,
+    });
+    const delay = new Histogram({
+      name: 'sparkroom_commit_to_stored_seconds',
+      help: 'From commit (clock of the database) to the stream (clock of this process)',
+      buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30, 300],
+      registers,
+    });
+    this.relay = {
+      published: (row, stored) => {
+        published.inc({ type: row.type });
+        if (stored.already) already.inc();
+        delay.observe(Math.max(0, Date.now() - Date.parse(row.createdAt)) / 1_000);
+      },
+      failed: () => failures.inc(),
+    };
+  }
+
+  /** Adds the relay's partitions and the outbox's depth. */
+  watchRelay(relay: Relay, depth: () => Promise<{ pending: number; oldestMs: number }>): void {
+    const registers = [this.registry];
+    const held = new Gauge({
+      name: 'sparkroom_relay_partitions_held',
+      help: 'Partitions whose lock this relay holds',
+      registers,
+    });
+    const pending = new Gauge({
+      name: 'sparkroom_outbox_pending',
+      help: 'Committed events that are not in the stream yet',
+      registers,
+    });
+    const oldest = new Gauge({
+      name: 'sparkroom_outbox_oldest_seconds',
+      help: 'Age of the oldest of them',
+      registers,
+    });
+    this.#onScrape.push(async () => {
+      held.set(relay.held().length);
+      for (const gauge of [pending, oldest]) gauge.remove();
+      const figures = await depth();
+      pending.set(figures.pending);
+      oldest.set(figures.oldestMs / 1_000);
+    });
+  }
+
+  /** Adds lag, ack-floor gap and counters of consumers. */
+  watchConsumers(consumers: readonly Consumer[]): void {
+    if (consumers.length === 0) return;
+    const gauge = (name: string, help: string) =>
+      new Gauge({
+        name: `sparkroom_consumer_${name}`,
+        help,
+        labelNames: ['consumer'],
+        registers: [this.registry],
+      });
+    const gauges = {
+      lag: gauge('lag', 'Events in the stream that were not given out yet'),
+      ackPending: gauge('ack_pending', 'Events given out and not acknowledged'),
+      ackFloorGap: gauge(
+        'ack_floor_gap',
+        'Last sequence given out minus the last below which all are acknowledged',
+      ),
+      handled: gauge('handled_total', 'Events handled by this process'),
+      failed: gauge('failed_total', 'Failures of handlers in this process'),
+      deadLettered: gauge('dead_letters_total', 'Events this process made dead letters'),
+    };
+    for (const consumer of consumers)
+      this.#onScrape.push(async () => {
+        const labels = { consumer: consumer.name };
+        for (const one of Object.values(gauges)) one.remove(labels);
+        const figures = await consumer.figures();
+        for (const name of Object.keys(gauges) as (keyof typeof gauges)[])
+          gauges[name].set(labels, figures[name]);
+      });
+  }
+
+  /** All figures now, as text. Never throws. */
+  async text(): Promise<string> {
+    await Promise.all(
+      this.#onScrape.map(async (refresh) => {
+        let timer: NodeJS.Timeout | undefined;
+        const late = new Promise<void>((resolve) => {
+          timer = setTimeout(resolve, figureMs);
+        });
+        await Promise.race([refresh().catch(() => undefined), late]);
+        clearTimeout(timer);
+      }),
+    );
+    return await this.registry.metrics();
+  }
+}
