@@ -2,7 +2,7 @@
 // and on a Node that cannot run TypeScript: it installs the packages when they do not match the lock file,
 // finds a Node that can, and hands over to src/cli.ts.
 import { spawn } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { basename, delimiter, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -65,17 +65,16 @@ function readLock(file) {
 
 /** Runs `npm ci` and shows how far it is: npm itself is silent when it is not in a terminal. */
 async function install() {
-  // What lies directly in node_modules on this system, near enough to see that it moves.
-  const total = Object.entries(readLock(join(root, 'package-lock.json'))).filter(
-    ([path, entry]) => /^node_modules\/(@[^/]+\/)?[^/]+$/.test(path) && !entry.optional,
-  ).length;
+  const packages = Object.entries(readLock(join(root, 'package-lock.json')))
+    .filter(([path, entry]) => path.includes('node_modules/') && !entry.optional && !entry.link)
+    .map(([path]) => join(root, path, 'package.json'));
   console.log(`Installing the packages (npm ci; once, one to three minutes) ...`);
   const started = Date.now();
   const elapsed = () => `${Math.round((Date.now() - started) / 1000)} s`;
   const isTerminal = Boolean(process.stdout.isTTY);
   let shown = 0;
   const timer = setInterval(() => {
-    const line = `  ${elapsed()}: fetching and unpacking, ${countPackages()} of about ${total} folders made`;
+    const line = `  ${elapsed()}: ${packages.filter(existsSync).length} of ${packages.length} packages in place`;
     if (isTerminal) process.stdout.write(`\r${line} `);
     else if (Date.now() - shown >= 10_000) {
       shown = Date.now();
@@ -106,21 +105,6 @@ async function install() {
     throw forPeople(reason);
   }
   console.log(`Installed the packages in ${elapsed()}.`);
-}
-
-/** How many folders npm has put in place so far, scoped ones counted one by one. */
-function countPackages() {
-  const list = (folder) => {
-    try {
-      return readdirSync(folder);
-    } catch {
-      return [];
-    }
-  };
-  return list(modules).reduce((sum, name) => {
-    if (name.startsWith('.')) return sum;
-    return sum + (name.startsWith('@') ? list(join(modules, name)).length : 1);
-  }, 0);
 }
 
 /** This Node when it is new enough, else the one that came with the packages. */

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { ManagedProcess } from './managed-process.ts';
 import { isPortFree, portInUse } from './ports.ts';
 import { isInRepository, repository } from './repository.ts';
-import { runScript } from './run-program.ts';
+import { runScript, signalPrograms } from './run-program.ts';
 import type { Stack } from './stack.ts';
 import type { Steps } from './steps.ts';
 import { answersHttp } from './stores/store.ts';
@@ -52,12 +52,21 @@ export async function startSite(stack: Stack, options: SiteOptions): Promise<Sit
     ...stack.env,
     SPARKROOM_PORT: String(port),
     SPARKROOM_HOST: host,
-    SPARKROOM_URL: url,
+    // Behind a proxy people type another address.
+    SPARKROOM_URL: process.env.SPARKROOM_URL || url,
     ...options.env,
   };
   if (!(await isPortFree(port))) throw portInUse('The web app', port, 'SPARKROOM_PORT');
 
-  await Promise.all([buildWeb(steps), fillStores()]);
+  const preparing = [buildWeb(steps), fillStores()];
+  try {
+    await Promise.all(preparing);
+  } catch (error) {
+    // The other one must not go on against stores that are about to stop.
+    signalPrograms('SIGTERM');
+    await Promise.allSettled(preparing);
+    throw error;
+  }
   async function fillStores(): Promise<void> {
     await runStep('migrating the databases', programs.migrate, steps, env);
     if (options.seed ?? true) await runStep('seeding the demo', programs.seed, steps, env);

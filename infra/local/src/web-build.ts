@@ -30,8 +30,9 @@ export async function buildWeb(steps: Steps): Promise<void> {
     let said = '';
     const { code } = await runProgram('vite', ['build', '--logLevel', 'warn'], {
       cwd: web,
+      env: { NO_COLOR: '1', FORCE_COLOR: '0' },
       hear: (text) => {
-        said = (said + text).slice(-4_000);
+        said = (said + text).slice(0, 4_000);
       },
     });
     if (code !== 0)

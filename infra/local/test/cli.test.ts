@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { isPortFree } from '../src/ports.ts';
+import { isPortFree, nextFreePort } from '../src/ports.ts';
 import { bareEnv, isAlive, type Launcher, launch, ports, temporaryFolder, until } from './helpers.ts';
 
 /** `npm run stack` in a folder of its own. */
@@ -128,6 +128,55 @@ test('--reset starts over', async () => {
   await ready(launcher);
   expect(launcher.output()).toContain(`deleting ${join(dir, 'data')}`);
 });
+
+test('start ends with a working site; a server that is killed comes back; a second start names the address', async () => {
+  const { env, dir } = await stackCommand(24_460);
+  const port = await nextFreePort(24_470);
+  env.SPARKROOM_PORT = String(port);
+  const launcher = launch(['start'], env);
+  await until(
+    'the site is ready',
+    () => {
+      if (launcher.child.exitCode !== null) throw new Error(`the launcher has ended:\n${launcher.output()}`);
+      return launcher.output().includes('Sparkroom is ready');
+    },
+    100_000,
+  );
+  for (const shown of [
+    `http://127.0.0.1:${port}`,
+    'admin@sparkroom.example',
+    'sparkroom-demo',
+    join(dir, 'data'),
+    join(dir, 'logs'),
+    'Ctrl-C',
+    'npm start -- --reset',
+  ]) {
+    expect(launcher.output()).toContain(shown);
+  }
+  const answers = async (): Promise<boolean> =>
+    fetch(`http://127.0.0.1:${port}/readyz`).then(
+      (response) => response.ok,
+      () => false,
+    );
+  await until('it is ready for work', answers);
+
+  const pid: number = JSON.parse(readFileSync(join(dir, 'run', 'server.pid'), 'utf8')).pid;
+  process.kill(pid, 'SIGKILL');
+  await until('the server is back', () => launcher.output().includes('The server is running again'));
+  expect(launcher.output()).toContain('The server ended by itself (by SIGKILL); starting it again');
+  await until('it is ready for work again', answers);
+
+  const second = launch(['start'], env);
+  expect((await second.exit).code).toBe(0);
+  expect(second.output()).toContain(
+    `already running from this folder (pid ${launcherPid(dir)}): http://127.0.0.1:${port}`,
+  );
+
+  const pids = [...storePids(dir), JSON.parse(readFileSync(join(dir, 'run', 'worker.pid'), 'utf8')).pid];
+  launcher.child.kill('SIGINT');
+  expect((await launcher.exit).code).toBe(0);
+  expect(pids.some(isAlive)).toBe(false);
+}, 150_000);
 
 test('unknown commands, options and measurements are refused with the list of what there is', async () => {
   const env = bareEnv({ SPARKROOM_DIR: temporaryFolder() });
