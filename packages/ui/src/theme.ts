@@ -57,11 +57,25 @@ const dark: MantineColorsTuple = [
 const fonts =
   '-apple-system, BlinkMacSystemFont, "Segoe UI", Roboto, "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", "Noto Sans SC", sans-serif';
 
+/** Only for what cannot be undone and for what went wrong. */
+const red: MantineColorsTuple = [
+  '#fff1f0',
+  '#fde3e0',
+  '#fac7c2',
+  '#f5a29b',
+  '#ee7a70',
+  '#e25549',
+  '#cf3a2d',
+  '#b42318',
+  '#8f1b12',
+  '#6b140d',
+];
+
 /** One design language for the web app and the console: tokens only, everything else refers to them. */
 export const theme = createTheme({
   primaryColor: 'room',
   primaryShade: { light: 7, dark: 6 },
-  colors: { room, spark, gray, dark },
+  colors: { room, spark, red, gray, dark },
   black: '#23201c',
   white: '#ffffff',
   fontFamily: fonts,

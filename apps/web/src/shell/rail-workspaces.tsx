@@ -1,0 +1,35 @@
+import { IconPlus } from '@tabler/icons-react';
+import { Fragment } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Link, NavLink } from 'react-router';
+import { useMyWorkspaces } from '../api/use-pages.ts';
+import { byClient } from '../workspace/by-client.ts';
+import classes from './shell.module.css';
+
+/** My workspaces under the names of their clients. */
+export function RailWorkspaces() {
+  const { t } = useTranslation();
+  const { workspaces } = useMyWorkspaces();
+  return (
+    <div className={classes.workspaces}>
+      {byClient(workspaces).map((client) => (
+        <Fragment key={client.id}>
+          <p className={classes.client}>{client.name}</p>
+          <ul className={classes.list}>
+            {client.workspaces.map((workspace) => (
+              <li key={workspace.id}>
+                <NavLink to={`/w/${workspace.id}`} className={classes.workspace ?? ''}>
+                  {workspace.name}
+                </NavLink>
+              </li>
+            ))}
+          </ul>
+        </Fragment>
+      ))}
+      <Link to="/workspaces/new" className={classes.newWorkspace}>
+        <IconPlus size="1rem" aria-hidden="true" />
+        {t('nav.newWorkspace')}
+      </Link>
+    </div>
+  );
+}
