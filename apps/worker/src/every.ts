@@ -6,7 +6,10 @@ export interface Repeated {
   stop(): Promise<void>;
 }
 
-/** Runs `work` every `ms` milliseconds from now on, never twice at once; what it throws is logged. */
+/** Milliseconds until the first run: soon, since the process may have started because another one died. */
+const firstMs = 1_000;
+
+/** Runs `work` soon and then every `ms` milliseconds, never twice at once; what it throws is logged. */
 export function every(
   ms: number,
   name: string,
@@ -16,7 +19,7 @@ export function every(
   const stopping = new AbortController();
   let running: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout;
-  const plan = (): void => {
+  const plan = (inMs: number): void => {
     timer = setTimeout(() => {
       running = work(stopping.signal)
         .catch((error: unknown) => {
@@ -26,11 +29,11 @@ export function every(
           );
         })
         .then(() => {
-          if (!stopping.signal.aborted) plan();
+          if (!stopping.signal.aborted) plan(ms);
         });
-    }, ms);
+    }, inMs);
   };
-  plan();
+  plan(Math.min(firstMs, ms));
   return {
     async stop() {
       stopping.abort();

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Events, type FeedItem, type LiveFeed, openLiveFeed } from '../src/index.ts';
 import { Publisher } from '../src/publisher.ts';
 import { open, quiet } from './helpers.ts';
+import { startLine } from './line.ts';
 import { MemoryOutbox } from './memory-ports.ts';
 import { NatsServer, until } from './nats-server.ts';
 
@@ -130,6 +131,24 @@ describe('live feed', () => {
     got.push(...reader.seqs());
     const first = got[0] ?? 0;
     expect(got).toEqual(mine.filter((seq) => seq >= first));
+  });
+
+  it('gives no event again to a reader who is ahead of this process', async () => {
+    const one = await openProcess(undefined);
+    const line = await startLine(server.port);
+    closing.push(() => line.close());
+    const two = await openProcess(one.events.prefix, {}, line.url);
+    const write = writer(one.events);
+    line.hold();
+    const ahead = await write('w1');
+    // This reader has it from `one`, while it has not reached `two` yet.
+    const reader = read(two.feed, 'w1', String(ahead));
+    await until(() => two.feed.figures().readers === 1);
+    expect(two.feed.figures().seq).toBeLessThan(ahead);
+    line.release();
+    const next = await write('w1');
+    await until(() => reader.items.length > 0);
+    expect(reader.items.map((item) => [item.kind, item.seq])).toEqual([['event', String(next)]]);
   });
 
   it('fills its ring at the start, so that a restart serves returning readers', async () => {
