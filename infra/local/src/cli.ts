@@ -1,9 +1,10 @@
 /** What `npm start`, `npm test` and the other scripts run, by way of bootstrap.mjs. */
 import { parseArgs } from 'node:util';
+import { browserEnv } from './browser.ts';
 import { stack } from './commands/stack.ts';
 import { start } from './commands/start.ts';
 import { check, test } from './commands/test.ts';
-import { withSite, withStores } from './commands/with-site.ts';
+import { alone, withSite, withStores } from './commands/with-site.ts';
 import { privateFolder } from './repository.ts';
 import { programs } from './site.ts';
 import { diskFull, LauncherError, saysDiskFull } from './trouble.ts';
@@ -24,11 +25,13 @@ const commands: Readonly<Record<string, (args: string[]) => Promise<number>>> = 
   test,
   check,
   seed: (args) => withStores(programs.seed, args),
-  screenshots: (args) => withSite(programs.screenshots, args),
+  async screenshots(args) {
+    return withSite(programs.screenshots, args, await browserEnv());
+  },
   async perf([name = '', ...args]) {
     if (!/^[a-z0-9-]+$/.test(name))
       throw new LauncherError('bad-setting', 'Which measurement? For example: npm run perf:api');
-    return withSite(`perf/${name}.ts`, args);
+    return alone(`perf/${name}.ts`, args);
   },
   async help() {
     console.log(usage);

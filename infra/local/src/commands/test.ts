@@ -2,8 +2,7 @@ import { globSync } from 'node:fs';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { styleText } from 'node:util';
-import { missingPrograms } from '../missing-programs.ts';
-import { findProgram } from '../programs.ts';
+import { browserEnv } from '../browser.ts';
 import { privateFolder, repository } from '../repository.ts';
 import { runProgram } from '../run-program.ts';
 import { seconds, startSteps } from '../steps.ts';
@@ -143,23 +142,4 @@ export function countOf(report: Report, exitCode: number): Count {
   );
   const failed = report.numFailedTests + brokenFiles.length;
   return { passed: report.numPassedTests, failed: exitCode !== 0 && failed === 0 ? 1 : failed };
-}
-
-/**
- * Finds Chromium, or has it installed together with a font that has Chinese.
- *
- * @throws LauncherError `missing-program` where it may not be installed.
- */
-async function browserEnv(): Promise<Record<string, string>> {
-  const find = (): string | undefined =>
-    process.env.SPARKROOM_CHROMIUM || findProgram('chromium') || findProgram('google-chrome');
-  const hasChinese = process.platform !== 'linux' || globSync('/usr/share/fonts/**/NotoSansCJK*').length > 0;
-  const canInstall = process.getuid?.() === 0 && findProgram('apt-get') !== undefined;
-  const missing = [
-    ...(find() === undefined ? (['chromium'] as const) : []),
-    // Without it the tests still pass, only the pictures are poor: not worth a failure.
-    ...(hasChinese || !canInstall ? [] : (['cjk-fonts'] as const)),
-  ];
-  if (missing.length > 0) await missingPrograms(missing, { install: true, log: (line) => console.log(line) });
-  return { SPARKROOM_CHROMIUM: find() ?? '' };
 }

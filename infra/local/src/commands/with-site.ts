@@ -12,23 +12,37 @@ import { defaultPort } from './start.ts';
 
 /** Runs a program against the running stores, or against stores started for it alone. */
 export function withStores(file: string, args: readonly string[]): Promise<number> {
-  return against(file, args, false);
+  return against(file, args, false, {});
 }
 
-/** Runs a program against the running site, or against one started for it alone. */
-export function withSite(file: string, args: readonly string[]): Promise<number> {
-  return against(file, args, true);
+/** Runs a program against the running site, or against one started for it alone; `env` is added to its environment. */
+export function withSite(
+  file: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<number> {
+  return against(file, args, true, env);
 }
 
-async function against(file: string, args: readonly string[], needsSite: boolean): Promise<number> {
-  if (!isInRepository(file))
-    throw new LauncherError('bad-setting', `There is no ${file} in this repository.`);
+/** Runs a program that brings its own stack, if it needs one. */
+export async function alone(file: string, args: readonly string[]): Promise<number> {
+  sureFile(file);
+  return inSession(startSteps(console.error), async () => (await runScript(file, args)).code);
+}
+
+async function against(
+  file: string,
+  args: readonly string[],
+  needsSite: boolean,
+  more: Record<string, string>,
+): Promise<number> {
+  sureFile(file);
   const running = readRunning(join(privateFolder, 'run', 'launcher.json'));
   const steps = startSteps(console.error);
   if (running?.env !== undefined && (running.url !== undefined || !needsSite)) {
     return inSession(
       steps,
-      async () => (await runScript(file, args, running.env ? { env: running.env } : {})).code,
+      async () => (await runScript(file, args, { env: { ...running.env, ...more } })).code,
     );
   }
   return inSession(steps, async ({ signal, atEnd }) => {
@@ -45,6 +59,11 @@ async function against(file: string, args: readonly string[], needsSite: boolean
       env = site.env;
     } else await runStep('migrating the databases', programs.migrate, steps, env);
     signal.throwIfAborted();
-    return (await runScript(file, args, { env })).code;
+    return (await runScript(file, args, { env: { ...env, ...more } })).code;
   });
+}
+
+function sureFile(file: string): void {
+  if (!isInRepository(file))
+    throw new LauncherError('bad-setting', `There is no ${file} in this repository.`);
 }
