@@ -62,7 +62,7 @@ export async function removeBody(
  * Only a text that Cloudant refuses for its own sake is poison. Wrong credentials, a missing database, conflicts
  * without end, answers that break off and deadlocks are trouble of a store: the text waits until it is over.
  */
-async function asOutage<T>(work: () => Promise<T>): Promise<T> {
+export async function asOutage<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
