@@ -104,7 +104,11 @@ export const apiCodes = {
 /** Turns what the driver throws into StoreUnavailableError, except answers in which JetStream refuses a request. */
 export function asUnavailable(error: unknown): unknown {
   if (error instanceof StoreUnavailableError || apiCode(error) !== undefined) return error;
-  return new StoreUnavailableError('nats', { cause: error });
+  const silent = (error as ApiFault | undefined)?.code === '503';
+  return new StoreUnavailableError('nats', {
+    cause: error,
+    ...(silent ? { detail: 'JetStream does not answer; the server needs the option -js' } : {}),
+  });
 }
 
 /** Runs a request to NATS; its failures to reach the server come out as StoreUnavailableError. */

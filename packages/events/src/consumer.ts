@@ -98,8 +98,8 @@ class Runtime<N extends EventName, Trx> implements Consumer {
   readonly #inHand = new Map<number, JsMsg>();
   /** By sequence: failures of the handler, and outages met on the way, which set the delay only. */
   readonly #tries = new Map<number, { failures: number; outages: number }>();
-  /** By subject, that is by aggregate: the sequence that waits for its next try, and until when others wait for it. */
-  readonly #blocked = new Map<string, { seq: number; until: number }>();
+  /** By subject, that is by aggregate: the sequence that waits, when its next try is, and until when others wait for it. */
+  readonly #blocked = new Map<string, { seq: number; next: number; until: number }>();
   readonly #done = { handled: 0, failed: 0, deadLettered: 0 };
   readonly #running: Promise<void>;
   readonly #tick: NodeJS.Timeout;
@@ -238,7 +238,8 @@ class Runtime<N extends EventName, Trx> implements Consumer {
     // Handed back while it waited here.
     if (this.#inHand.get(seq) !== message) return;
     const blocked = this.#blocked.get(message.subject);
-    if (blocked && blocked.seq < seq && Date.now() < blocked.until) return this.#again(message, 0);
+    if (blocked && blocked.seq < seq && Date.now() < blocked.until)
+      return this.#giveBack(message, Math.max(0, blocked.next - Date.now()) + 50);
     let event: AnyDomainEvent;
     try {
       event = decodeEvent(message, seq);
@@ -280,25 +281,40 @@ class Runtime<N extends EventName, Trx> implements Consumer {
     if (error instanceof StoreUnavailableError || error instanceof NotYetError) {
       const times = ++this.#triesOf(seq).outages;
       log.debug(fields, 'event waits');
-      return this.#again(message, times);
+      return this.#again(message, this.#delayOfOutage(times));
     }
     const times = ++this.#triesOf(seq).failures;
     this.#done.failed++;
     if (times >= maxDeliver && inbox) return await this.#bury(message, reasonOf(error));
     log.warn({ ...fields, times }, 'handler failed, trying again');
-    this.#again(message, times);
+    this.#again(message, this.#delayAfter(times));
   }
 
-  /** Gives the message back for a later try; `times` 0: it only waits behind another of its aggregate. */
-  #again(message: JsMsg, times: number): void {
-    const steps = this.#options.backoff ?? defaultBackoff;
-    const base = steps[Math.min(Math.max(times, 1), steps.length) - 1] ?? 1_000;
-    const delay = Math.max(1, growing(1, base, base));
+  /** Plans the next try of a message; later ones of its aggregate wait for it. */
+  #again(message: JsMsg, delay: number): void {
+    const next = Date.now() + delay;
     // Not for ever: another process of the same name may get it next.
-    if (times > 0)
-      this.#blocked.set(message.subject, { seq: message.seq, until: Date.now() + delay + this.#ackWaitMs });
+    this.#blocked.set(message.subject, { seq: message.seq, next, until: next + this.#ackWaitMs });
+    this.#giveBack(message, delay);
+  }
+
+  /** Never without a delay: the server would send the message again at once, and again. */
+  #giveBack(message: JsMsg, delay: number): void {
     this.#inHand.delete(message.seq);
-    answer(() => message.nak(delay));
+    answer(() => message.nak(Math.max(1, delay)));
+  }
+
+  /** Delay after so many failures of the handler. */
+  #delayAfter(failures: number): number {
+    const steps = this.#options.backoff ?? defaultBackoff;
+    const step = steps[Math.min(failures, steps.length) - 1] ?? 1_000;
+    return growing(1, step, step);
+  }
+
+  /** Delay after so many meetings with a store that is away: it comes back for all at once, so soon again. */
+  #delayOfOutage(times: number): number {
+    const first = this.#options.backoff?.[0] ?? 250;
+    return growing(times, first, Math.max(first, 10_000));
   }
 
   #triesOf(seq: number): { failures: number; outages: number } {
@@ -337,7 +353,7 @@ class Runtime<N extends EventName, Trx> implements Consumer {
         { consumer: this.name, event: eventId, seq, error: reasonOf(trouble) },
         'dead letter not kept',
       );
-      return this.#again(message, times);
+      return this.#again(message, this.#delayOfOutage(times));
     }
     this.#done.deadLettered++;
     log.error({ consumer: this.name, event: eventId, seq, attempts, error }, 'event is now a dead letter');

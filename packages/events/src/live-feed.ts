@@ -113,7 +113,7 @@ class Feed implements LiveFeed {
   /** When the stream was made: another time is another stream. */
   #epoch: string | undefined;
   #live = false;
-  #onLive: (() => void)[] = [];
+  readonly #onLive = new Set<() => void>();
   #readingBacklog = 0;
 
   constructor(options: LiveFeedOptions) {
@@ -130,7 +130,7 @@ class Feed implements LiveFeed {
 
   async close(): Promise<void> {
     this.#closing.abort();
-    for (const go of this.#onLive.splice(0)) go();
+    for (const go of this.#onLive) go();
     await this.#running;
   }
 
@@ -179,7 +179,7 @@ class Feed implements LiveFeed {
 
   #setLive(): void {
     this.#live = true;
-    for (const go of this.#onLive.splice(0)) go();
+    for (const go of this.#onLive) go();
   }
 
   #accept(message: JsMsg): void {
@@ -247,10 +247,14 @@ class Feed implements LiveFeed {
   }
 
   async #waitLive(signal: AbortSignal): Promise<void> {
+    let go: () => void = () => {};
     await new Promise<void>((resolve) => {
-      this.#onLive.push(resolve);
-      signal.addEventListener('abort', () => resolve(), { once: true });
+      go = resolve;
+      this.#onLive.add(go);
+      signal.addEventListener('abort', go);
     });
+    this.#onLive.delete(go);
+    signal.removeEventListener('abort', go);
   }
 
   /** Events of a workspace after `after` up to `begin`, or 'resync' when they cannot be told. */

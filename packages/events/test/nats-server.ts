@@ -9,15 +9,21 @@ import { join } from 'node:path';
 export class NatsServer {
   readonly port: number;
   readonly #folder: string;
+  readonly #options: readonly string[];
   #process: ChildProcess | undefined;
 
-  private constructor(port: number, folder: string) {
+  private constructor(port: number, folder: string, options: readonly string[]) {
     this.port = port;
     this.#folder = folder;
+    this.#options = options;
   }
 
-  static async start(): Promise<NatsServer> {
-    const server = new NatsServer(await freePort(), await mkdtemp(join(tmpdir(), 'sparkroom-nats-')));
+  static async start(options: readonly string[] = ['-js']): Promise<NatsServer> {
+    const server = new NatsServer(
+      await freePort(),
+      await mkdtemp(join(tmpdir(), 'sparkroom-nats-')),
+      options,
+    );
     await server.start();
     return server;
   }
@@ -29,7 +35,7 @@ export class NatsServer {
   async start(): Promise<void> {
     this.#process = spawn(
       'nats-server',
-      ['-js', '-sd', this.#folder, '-a', '127.0.0.1', '-p', String(this.port)],
+      [...this.#options, '-sd', this.#folder, '-a', '127.0.0.1', '-p', String(this.port)],
       { stdio: 'ignore' },
     );
     await until(() => answers(this.port), 10_000, 'nats-server did not start');

@@ -242,6 +242,12 @@ describe('connection', () => {
     });
   });
 
+  it('says so when the server runs without JetStream', async () => {
+    const own = await NatsServer.start([]);
+    closing.push(() => own.remove());
+    await expect(open(own.url, { deadlineMs: 300 })).rejects.toThrow(/-js/);
+  });
+
   it('makes the stream once when several start together', async () => {
     const prefix = newPrefix();
     const all = await Promise.all([opened({ prefix }), opened({ prefix }), opened({ prefix })]);
