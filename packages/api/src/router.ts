@@ -138,7 +138,7 @@ const activity = router({
     .query(({ ctx, input }) => ctx.core.activity.list(ctx.actor, input)),
   /** Server-sent events; the id of each is its stream sequence, so that a reconnecting client resumes anywhere. */
   live: procedure.input(inputs.activity.live).subscription(async function* ({ ctx, input, signal }) {
-    const ended = signal ?? new AbortController().signal;
+    const ended = AbortSignal.any([signal, ctx.ending].filter((s) => s !== undefined));
     for await (const item of ctx.core.activity.live(ctx.actor, input, ended)) yield tracked(item.seq, item);
   }),
 });

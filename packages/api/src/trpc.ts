@@ -4,11 +4,17 @@ import { StoreUnavailableError } from '@sparkroom/pools';
 import { initTRPC, TRPCError } from '@trpc/server';
 import { z } from 'zod';
 
-/** What the host gives each request. `actor` is null without a valid session. */
+/** What the host gives each request. */
 export interface ApiContext {
   core: Core;
-  actor: Actor | null;
+  /**
+   * The actor of a valid session, else null. Asked inside the procedure, so that a database that is away answers like
+   * it does for any other query; the calls of a batch share one answer.
+   */
+  authenticate(): Promise<Actor | null>;
   requestId: string;
+  /** Aborted when the host shuts down: live feeds end, and the browser resumes at another process. */
+  ending?: AbortSignal;
   /** Told of every error that is not a refusal, with its cause, for the log. */
   report(error: unknown, path: string | undefined): void;
 }
@@ -70,9 +76,10 @@ function publicError(error: TRPCError): { message: string; data: ErrorData } {
       data: { reason: 'INVALID_INPUT', fields },
     };
   }
+  if (error.code === 'PARSE_ERROR' || cause instanceof SyntaxError) {
+    return { message: 'The request is not valid JSON.', data: { reason: 'INVALID_JSON' } };
+  }
   switch (error.code) {
-    case 'PARSE_ERROR':
-      return { message: 'The request is not valid JSON.', data: { reason: 'INVALID_JSON' } };
     case 'NOT_FOUND':
       return { message: 'There is no such procedure.', data: { reason: 'NOT_FOUND' } };
     case 'METHOD_NOT_SUPPORTED':
@@ -134,14 +141,15 @@ const errors = t.middleware(async ({ next, ctx, path }) => {
 });
 
 /** Deny by default: every procedure needs a session; there is no public one. */
-const signedIn = t.middleware(({ next, ctx }) => {
-  if (!ctx.actor) {
+const signedIn = t.middleware(async ({ next, ctx }) => {
+  const actor = await ctx.authenticate();
+  if (!actor) {
     throw new DomainError(
       'UNAUTHENTICATED',
       'You are not signed in, or your session has ended. Sign in again.',
     );
   }
-  return next({ ctx: { ...ctx, actor: ctx.actor } });
+  return next({ ctx: { ...ctx, actor } });
 });
 
 export const router = t.router;

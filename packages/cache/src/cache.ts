@@ -1,6 +1,6 @@
 import { recordTiming, StoreUnavailableError } from '@sparkroom/pools';
 import { Redis, type Result } from 'ioredis';
-import { fillScript, invalidateScript } from './scripts.ts';
+import { consumeScript, fillScript, invalidateScript } from './scripts.ts';
 import type { CacheSettings } from './settings.ts';
 
 /** One cached value: `version` is that of the row it was read with. */
@@ -34,10 +34,14 @@ export interface Cache {
    * @throws StoreUnavailableError: an invalidation that was not done must be done again
    */
   invalidate(key: Key, version: number): Promise<void>;
-  /** A small value with a life time, for counters such as rate limits. @throws StoreUnavailableError */
-  getText(key: Key): Promise<string | null>;
-  /** @throws StoreUnavailableError */
-  setText(key: Key, text: string, ttlSeconds: number): Promise<void>;
+  /**
+   * Counts one use of `key` and says whether it is within `max` for each `windowSeconds` (fixed window from first use).
+   * @throws StoreUnavailableError
+   */
+  consume(
+    key: Key,
+    rule: { max: number; windowSeconds: number },
+  ): Promise<{ allowed: boolean; retryAfterSeconds: number }>;
   /** @throws StoreUnavailableError */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -50,6 +54,7 @@ declare module 'ioredis' {
   interface RedisCommander<Context> {
     sparkFill(key: string, version: number, body: string, ttl: number): Result<number, Context>;
     sparkInvalidate(key: string, version: number, ttl: number): Result<number, Context>;
+    sparkConsume(key: string, windowMs: number): Result<[count: number, leftMs: number], Context>;
   }
 }
 
@@ -67,6 +72,7 @@ export function openCache(settings: CacheSettings, onError: (error: Error) => vo
   redis.on('error', onError);
   redis.defineCommand('sparkFill', { numberOfKeys: 1, lua: fillScript });
   redis.defineCommand('sparkInvalidate', { numberOfKeys: 1, lua: invalidateScript });
+  redis.defineCommand('sparkConsume', { numberOfKeys: 1, lua: consumeScript });
 
   async function timed<T>(work: () => Promise<T>): Promise<T> {
     const started = performance.now();
@@ -117,9 +123,9 @@ export function openCache(settings: CacheSettings, onError: (error: Error) => vo
     async invalidate(key, version) {
       await timed(() => redis.sparkInvalidate(name(key), version, TOMBSTONE_SECONDS));
     },
-    getText: (key) => timed(() => redis.get(name(key))),
-    async setText(key, text, ttlSeconds) {
-      await timed(() => redis.set(name(key), text, 'EX', ttlSeconds));
+    async consume(key, { max, windowSeconds }) {
+      const [count, left] = await timed(() => redis.sparkConsume(name(key), windowSeconds * 1000));
+      return { allowed: count <= max, retryAfterSeconds: Math.max(1, Math.ceil(left / 1000)) };
     },
     async ping() {
       await timed(() => redis.ping());

@@ -25,3 +25,13 @@ redis.call('HSET', KEYS[1], 'v', ARGV[1])
 redis.call('HDEL', KEYS[1], 'body')
 redis.call('EXPIRE', KEYS[1], ARGV[2])
 return 1`;
+
+/** KEYS[1]; ARGV: window in milliseconds. Counts a use; returns the count and the milliseconds left of the window. */
+export const consumeScript = `
+local count = redis.call('INCR', KEYS[1])
+local left = redis.call('PTTL', KEYS[1])
+if left < 0 then
+  redis.call('PEXPIRE', KEYS[1], ARGV[1])
+  left = tonumber(ARGV[1])
+end
+return {count, left}`;

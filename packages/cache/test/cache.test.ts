@@ -43,6 +43,16 @@ test('repeated and reordered invalidations do not drop what is newer', async () 
   expect(await read('d')).toEqual({ version: 7, body: 'seven' });
 });
 
+test('uses are counted within a window, all at once too', async () => {
+  const rule = { max: 3, windowSeconds: 60 };
+  const answers = await Promise.all(
+    Array.from({ length: 5 }, () => cache.consume({ family: 'rate', id: 'a' }, rule)),
+  );
+  expect(answers.filter((a) => a.allowed)).toHaveLength(3);
+  expect(answers[4]?.retryAfterSeconds).toBeGreaterThan(50);
+  expect((await cache.consume({ family: 'rate', id: 'b' }, rule)).allowed).toBe(true);
+});
+
 test('a Redis that is away is told from a miss, in time', async () => {
   const gone = openCache({ url: 'redis://127.0.0.1:1', prefix: 'x', commandMs: 100 });
   const started = performance.now();

@@ -1,4 +1,4 @@
-import { deadlineIn, Gate, GateRefusedError, recordTiming, StoreUnavailableError } from '@sparkroom/pools';
+import { currentTimings, deadlineIn, Gate, GateRefusedError, StoreUnavailableError } from '@sparkroom/pools';
 import { type ControlledTransaction, Kysely, MysqlDialect, sql, type Transaction } from 'kysely';
 import { createPool, type Pool, type PoolConnection } from 'mysql2';
 import { type Flavour, flavourOf, sessionStatements } from './dialect.ts';
@@ -77,8 +77,43 @@ export async function openMysql(settings: MysqlSettings): Promise<Mysql> {
   };
 }
 
+/**
+ * Creates the database that the URL names unless it is there.
+ * @throws StoreUnavailableError; a driver error when the account may not create it
+ */
+export async function ensureDatabase(url: string): Promise<void> {
+  const target = new URL(url);
+  const name = decodeURIComponent(target.pathname.slice(1));
+  if (!/^\w{1,64}$/.test(name))
+    throw new Error('The MySQL URL must name a database of letters, digits and _.');
+  target.pathname = '/';
+  const pool = createPool({ ...connectionOptions(target.href), connectionLimit: 1, connectTimeout: 5000 });
+  try {
+    await pool
+      .promise()
+      .query(`create database if not exists \`${name}\` character set utf8mb4 collate utf8mb4_unicode_ci`);
+  } catch (error) {
+    throw translateError(error);
+  } finally {
+    await pool.promise().end();
+  }
+}
+
+/**
+ * A plain pool for the auth library, which brings its own queries and wants dates as `Date`.
+ * @param connections at most so many; a sign-in holds one for a few milliseconds
+ */
+export function openAuthPool(url: string, connections = 5): Pool {
+  return createPool({
+    ...connectionOptions(url),
+    connectionLimit: connections,
+    connectTimeout: 5000,
+    enableKeepAlive: true,
+  });
+}
+
 /** Options every pool on this database shares. */
-export function connectionOptions(url: string): {
+function connectionOptions(url: string): {
   uri: string;
   charset: string;
   timezone: string;
@@ -151,8 +186,10 @@ function facade(connection: PoolConnection, released: () => void, settings: Mysq
     connect() {},
     query(statement, values, callback) {
       const started = performance.now();
+      // The answer arrives in the connection's own async context, which is not the request's.
+      const timings = currentTimings();
       const done = (error: unknown, result: unknown) => {
-        recordTiming('sql', performance.now() - started);
+        timings?.add('sql', performance.now() - started);
         // A statement given up on may still be running: its connection cannot serve anybody else.
         if ((error as { code?: string } | null)?.code === 'PROTOCOL_SEQUENCE_TIMEOUT') connection.destroy();
         callback?.(error ? translateError(error) : null, result as never);

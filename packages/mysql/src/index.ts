@@ -6,7 +6,7 @@ export {
   type PendingBody,
   pendingBodies,
 } from './bodies.ts';
-export { connectionOptions, type Db, type Mysql, openMysql, type Trx } from './database.ts';
+export { type Db, ensureDatabase, type Mysql, openAuthPool, openMysql, type Trx } from './database.ts';
 export { type Flavour, inserted, now, parseJson } from './dialect.ts';
 export { isDuplicate, isTransient } from './errors.ts';
 export { type Inbox, inboxOf } from './inbox.ts';

@@ -1,0 +1,368 @@
+import helmet from '@fastify/helmet';
+import rateLimit from '@fastify/rate-limit';
+import { type ApiContext, appRouter } from '@sparkroom/api';
+import type { Reason } from '@sparkroom/contract';
+import { type Actor, newId } from '@sparkroom/core';
+import { StoreUnavailableError, Timings, withTimings } from '@sparkroom/pools';
+import { fastifyRequestHandler } from '@trpc/server/adapters/fastify';
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
+import type { Logger } from 'pino';
+import { signInAttempts } from './attempts.ts';
+import { ADDRESS_HEADER, type Auth, allowedOrigins, createAuth } from './auth.ts';
+import { registerHealth } from './health.ts';
+import { createMetrics } from './metrics.ts';
+import type { ServerSettings } from './settings.ts';
+import type { Stores } from './stores.ts';
+import { registerWebApp } from './web-app.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    timings: Timings;
+    cpuAtStart: NodeJS.CpuUsage;
+  }
+}
+
+export interface App {
+  fastify: FastifyInstance;
+  auth: Auth;
+  /** Lets open requests end (live feeds at once), then closes the port. Not the stores. */
+  close(): Promise<void>;
+}
+
+/** The HTTP host: thin edges around `appRouter` and the auth library. It listens nowhere yet. */
+export async function createApp(settings: ServerSettings, stores: Stores, log: Logger): Promise<App> {
+  let draining = false;
+  const liveFeeds = new AbortController();
+  const metrics = createMetrics(stores);
+  const auth = createAuth(settings, stores, log);
+  const fastify = Fastify({
+    loggerInstance: log as FastifyBaseLogger,
+    // One line for each request, written by us when it is done.
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: settings.bodyLimit,
+    trustProxy: settings.trustProxy === false ? false : settings.trustProxy.split(',').map((p) => p.trim()),
+    genReqId: (request) => requestIdOf(request.headers['x-request-id']),
+    requestTimeout: 30_000,
+    keepAliveTimeout: 65_000,
+    routerOptions: { maxParamLength: 5000 },
+    forceCloseConnections: 'idle',
+  });
+
+  await fastify.register(helmet, {
+    // The web app's pages bring their own policy with a nonce; everything else renders nothing.
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: { 'default-src': ["'none'"], 'frame-ancestors': ["'none'"] },
+    },
+    strictTransportSecurity: settings.url.startsWith('https:') ? { maxAge: 31_536_000 } : false,
+    crossOriginEmbedderPolicy: false,
+    referrerPolicy: { policy: 'same-origin' },
+  });
+  await fastify.register(rateLimit, {
+    max: settings.requestsPerMinute,
+    timeWindow: '1 minute',
+    allowList: (request) => /^\/(healthz|readyz|metrics)$/.test(request.url),
+    errorResponseBuilder: (_request, context) =>
+      Object.assign(new Error(`Too many requests. Try again in ${context.after}.`), { statusCode: 429 }),
+  });
+
+  fastify.decorateRequest('timings', null as never);
+  fastify.decorateRequest('cpuAtStart', null as never);
+  fastify.addHook('onRequest', (request, reply, done) => {
+    request.timings = new Timings();
+    request.cpuAtStart = process.threadCpuUsage();
+    reply.header('x-request-id', request.id);
+    reply.header('permissions-policy', 'camera=(), microphone=(), geolocation=()');
+    done();
+  });
+  // Here rather than in onRequest: reading the body leaves the async context that was set before it.
+  fastify.addHook('preValidation', (request, _reply, done) => {
+    withTimings(() => done(), request.timings);
+  });
+  fastify.addHook('onSend', (request, reply, _payload, done) => {
+    // CPU of this thread while the request was open: all requests' together when there are several.
+    const cpu = process.threadCpuUsage(request.cpuAtStart);
+    request.timings?.add('cpu', (cpu.user + cpu.system) / 1000);
+    if (request.timings) reply.header('server-timing', request.timings.toHeader());
+    done();
+  });
+  fastify.addHook('onResponse', (request, reply, done) => {
+    const route = request.routeOptions.url ?? 'none';
+    const name = route === '/trpc/:path' ? `/trpc/${procedureOf(request)}` : route;
+    metrics.observe(request.method, name, reply.statusCode, reply.elapsedTime / 1000);
+    const level =
+      reply.statusCode >= 500 ? 'error' : /^\/(healthz|readyz|metrics)$/.test(route) ? 'debug' : 'info';
+    request.log[level](
+      { method: request.method, route: name, status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
+      'request',
+    );
+    done();
+  });
+  fastify.setErrorHandler((error: Error & { statusCode?: number; code?: string }, request, reply) => {
+    const { status, reason, message } = hostError(error, settings);
+    if (status >= 500) request.log.error({ err: error }, 'request failed');
+    void sendError(request, reply, status, reason, message);
+  });
+
+  readJsonAsText(fastify);
+  registerHealth(fastify, stores, () => draining);
+  fastify.get('/metrics', async (_request, reply) => {
+    reply.type(metrics.contentType);
+    return await metrics.text();
+  });
+  registerAuth(fastify, auth, stores);
+  registerTrpc(fastify, settings, stores, auth, liveFeeds.signal);
+  await registerWebApp(fastify);
+
+  return {
+    fastify,
+    auth,
+    async close() {
+      draining = true;
+      liveFeeds.abort();
+      await fastify.close();
+    },
+  };
+}
+
+/** Ids from outside are taken when they are harmless in logs, events and headers. */
+function requestIdOf(header: string | string[] | undefined): string {
+  return typeof header === 'string' && /^[A-Za-z0-9_.:-]{8,64}$/.test(header) ? header : newId();
+}
+
+/** First procedure of a call, if there is one of that name: a label must not come from outside. */
+function procedureOf(request: FastifyRequest): string {
+  const path = String((request.params as { path?: string })?.path ?? '');
+  if (path.includes(',')) return 'batch';
+  return path in appRouter._def.procedures ? path : 'unknown';
+}
+
+/** JSON bodies stay text (the routers parse them), but must be valid UTF-8: no byte is silently replaced. */
+function readJsonAsText(fastify: FastifyInstance): void {
+  fastify.removeAllContentTypeParsers();
+  fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
+    try {
+      done(null, new TextDecoder('utf-8', { fatal: true }).decode(body as Buffer));
+    } catch {
+      done(Object.assign(new Error('invalid UTF-8'), { statusCode: 400, code: 'INVALID_UTF8' }));
+    }
+  });
+}
+
+function hostError(
+  error: Error & { statusCode?: number; code?: string },
+  settings: ServerSettings,
+): { status: number; reason: Reason; message: string } {
+  if (error instanceof StoreUnavailableError) {
+    return {
+      status: 503,
+      reason: 'STORE_UNAVAILABLE',
+      message: `${error.store} does not answer. Nothing was lost; try again in a moment.`,
+    };
+  }
+  switch (error.code) {
+    case 'INVALID_UTF8':
+      return {
+        status: 400,
+        reason: 'INVALID_UTF8',
+        message: 'The request is not valid UTF-8. Send text encoded as UTF-8.',
+      };
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return {
+        status: 413,
+        reason: 'BODY_TOO_LARGE',
+        message: `The request is too large: at most ${settings.bodyLimit} bytes are taken. Nothing was changed.`,
+      };
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return { status: 415, reason: 'INVALID_INPUT', message: 'Send JSON (content-type: application/json).' };
+  }
+  if (error.statusCode === 429) return { status: 429, reason: 'RATE_LIMITED', message: error.message };
+  if (error.statusCode && error.statusCode < 500) {
+    return { status: error.statusCode, reason: 'INVALID_INPUT', message: 'The request cannot be read.' };
+  }
+  return { status: 500, reason: 'INTERNAL', message: 'Something went wrong on our side.' };
+}
+
+const trpcCodes: Record<number, [name: string, number: number]> = {
+  400: ['BAD_REQUEST', -32600],
+  403: ['FORBIDDEN', -32003],
+  413: ['PAYLOAD_TOO_LARGE', -32013],
+  415: ['UNSUPPORTED_MEDIA_TYPE', -32015],
+  429: ['TOO_MANY_REQUESTS', -32029],
+  503: ['SERVICE_UNAVAILABLE', -32603],
+};
+
+/** One error shape everywhere: that of tRPC, so that a typed client reads the host's errors like a procedure's. */
+function sendError(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  status: number,
+  reason: Reason,
+  message: string,
+): FastifyReply {
+  const [code, number] = trpcCodes[status] ?? ['INTERNAL_SERVER_ERROR', -32603];
+  if (status === 503) reply.header('retry-after', '1');
+  return reply
+    .code(status)
+    .type('application/json')
+    .send(
+      JSON.stringify({
+        error: { message, code: number, data: { code, httpStatus: status, reason, requestId: request.id } },
+      }),
+    );
+}
+
+function registerAuth(fastify: FastifyInstance, auth: Auth, stores: Stores): void {
+  const attempts = signInAttempts(stores.cache);
+  fastify.route({
+    method: ['GET', 'POST'],
+    url: '/api/auth/*',
+    async handler(request, reply) {
+      const signIn = request.url.startsWith('/api/auth/sign-in/email');
+      const email = signIn ? emailIn(request.body) : '';
+      const wait = signIn ? attempts.blockedFor(email, request.ip) : 0;
+      if (wait > 0) {
+        reply.header('retry-after', String(wait));
+        return sendError(
+          request,
+          reply,
+          429,
+          'RATE_LIMITED',
+          `Too many failed sign-ins for this account. Try again in ${Math.ceil(wait / 60)} minutes.`,
+        );
+      }
+      const response = await auth.handler(
+        new Request(new URL(request.url, auth.options.baseURL), {
+          method: request.method,
+          headers: webHeaders(request),
+          ...(request.method === 'POST' ? { body: (request.body as string | undefined) ?? '{}' } : {}),
+        }),
+      );
+      if (response.status >= 500) {
+        // The library hides its cause; a database that is away is the one that can be told.
+        await stores.mysql.ping();
+        return sendError(request, reply, 500, 'INTERNAL', 'Something went wrong on our side.');
+      }
+      if (signIn && response.status === 401) await attempts.failed(email, request.ip);
+      reply.code(response.status);
+      response.headers.forEach((value, name) => {
+        if (name !== 'set-cookie') reply.header(name, value);
+      });
+      for (const cookie of response.headers.getSetCookie()) reply.header('set-cookie', cookie);
+      reply.header('cache-control', 'no-store');
+      return reply.send(response.body ? Buffer.from(await response.arrayBuffer()) : null);
+    },
+  });
+}
+
+function emailIn(body: unknown): string {
+  try {
+    return String((JSON.parse(String(body)) as { email?: unknown }).email ?? '');
+  } catch {
+    return '';
+  }
+}
+
+function webHeaders(request: FastifyRequest): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (value === undefined || name === ADDRESS_HEADER || name === 'content-length') continue;
+    // Browsers send Origin with every POST. Node's fetch sends the fetch metadata but no Origin, and would be taken
+    // for a browser that hides where it comes from.
+    if (name.startsWith('sec-fetch-') && request.headers.origin === undefined) continue;
+    headers.set(name, Array.isArray(value) ? value.join(', ') : value);
+  }
+  headers.set(ADDRESS_HEADER, request.ip);
+  return headers;
+}
+
+function registerTrpc(
+  fastify: FastifyInstance,
+  settings: ServerSettings,
+  stores: Stores,
+  auth: Auth,
+  ending: AbortSignal,
+): void {
+  const origins = new Set(allowedOrigins(settings));
+
+  async function actorOf(request: FastifyRequest): Promise<Actor | null> {
+    const { cookie, authorization } = request.headers;
+    if (!cookie && !authorization) return null;
+    const headers = new Headers();
+    if (cookie) headers.set('cookie', cookie);
+    if (authorization) headers.set('authorization', authorization);
+    const session = await readSession(auth, headers);
+    if (!session) return null;
+    return {
+      userId: session.user.id,
+      platformRole: session.user.role === 'admin' ? 'admin' : 'user',
+      requestId: request.id,
+    };
+  }
+
+  fastify.route({
+    method: ['GET', 'POST'],
+    url: '/trpc/:path',
+    async handler(request, reply) {
+      // A cookie travels with requests that other sites make; an Origin header says where they were made.
+      const { origin } = request.headers;
+      if (origin !== undefined && !origins.has(origin) && !request.headers.authorization) {
+        return sendError(
+          request,
+          reply,
+          403,
+          'FORBIDDEN_ORIGIN',
+          'This page may not use Sparkroom. Open it at its own address.',
+        );
+      }
+      const { path } = request.params as { path: string };
+      await fastifyRequestHandler({
+        router: appRouter,
+        req: request,
+        res: reply,
+        path,
+        maxBatchSize: settings.maxBatchSize,
+        createContext(): ApiContext {
+          let actor: Promise<Actor | null> | undefined;
+          return {
+            core: stores.core,
+            authenticate() {
+              actor ??= actorOf(request);
+              return actor;
+            },
+            requestId: request.id,
+            ending,
+            report(error, procedure) {
+              if (error instanceof StoreUnavailableError) {
+                request.log.warn(
+                  { store: error.store, reason: String(error.cause), procedure },
+                  'store away',
+                );
+              } else {
+                request.log.error({ err: error, procedure }, 'procedure failed');
+              }
+            },
+          };
+        },
+        responseMeta: ({ errors }) =>
+          errors.some((e) => e.code === 'SERVICE_UNAVAILABLE') ? { headers: { 'retry-after': '1' } } : {},
+      });
+      return reply;
+    },
+  });
+}
+
+/** The library's session for these headers, or null; a database that is away is said to be away. */
+async function readSession(auth: Auth, headers: Headers) {
+  try {
+    return await auth.api.getSession({ headers });
+  } catch (error) {
+    throw new StoreUnavailableError('mysql', { cause: error });
+  }
+}

@@ -1,0 +1,120 @@
+import type { Cache } from '@sparkroom/cache';
+import { newId } from '@sparkroom/core';
+import { StoreUnavailableError } from '@sparkroom/pools';
+import { betterAuth } from 'better-auth';
+import { bearer } from 'better-auth/plugins';
+import type { Logger } from 'pino';
+import type { ServerSettings } from './settings.ts';
+import type { Stores } from './stores.ts';
+
+/** The header in which the host tells the auth library who is calling; what a client sends under it is dropped. */
+export const ADDRESS_HEADER = 'x-sparkroom-address';
+
+/** Uses of one address in a minute. */
+const SIGN_INS = { window: 60, max: 300 };
+const SIGN_UPS = { window: 60, max: 60 };
+
+/**
+ * Accounts and sessions: e-mail and password (scrypt, the library's own), session cookie or bearer token.
+ * Sessions live in MySQL; limits are counted in Redis, in this process while Redis is away.
+ */
+export function createAuth(
+  settings: ServerSettings,
+  stores: Pick<Stores, 'authPool' | 'cache' | 'registrations'>,
+  log: Logger,
+) {
+  return betterAuth({
+    appName: 'Sparkroom',
+    baseURL: settings.url,
+    basePath: '/api/auth',
+    secret: settings.authSecret,
+    trustedOrigins: allowedOrigins(settings),
+    database: stores.authPool.promise(),
+    telemetry: { enabled: false },
+    logger: {
+      log: (level, message) => log[level === 'error' ? 'error' : 'debug']({ part: 'auth' }, message),
+    },
+    emailAndPassword: { enabled: true, minPasswordLength: 10, maxPasswordLength: 128 },
+    user: {
+      fields: { emailVerified: 'email_verified', createdAt: 'created_at', updatedAt: 'updated_at' },
+      additionalFields: {
+        // Never from input: who could sign up as admin would be one.
+        role: { type: 'string', input: false, required: false, defaultValue: 'user' },
+      },
+    },
+    session: { expiresIn: 7 * 86_400, updateAge: 86_400 },
+    rateLimit: {
+      enabled: true,
+      window: 60,
+      max: 600,
+      customRules: { '/sign-in/*': SIGN_INS, '/sign-up/*': SIGN_UPS },
+      customStorage: limiter(stores.cache),
+    },
+    advanced: {
+      database: { generateId: () => newId() },
+      ipAddress: { ipAddressHeaders: [ADDRESS_HEADER] },
+      defaultCookieAttributes: { sameSite: 'lax', httpOnly: true, secure: settings.url.startsWith('https:') },
+      cookiePrefix: 'sparkroom',
+    },
+    databaseHooks: {
+      user: {
+        create: {
+          async before(user) {
+            const name = user.name.trim();
+            return {
+              data: { ...user, name: [...name].slice(0, 100).join('') || user.email.split('@')[0] || '?' },
+            };
+          },
+          async after(user) {
+            // The account is committed already; what fails here is made good by the worker.
+            await stores.registrations
+              .announce(user.id)
+              .catch((error) => log.warn({ err: error }, 'user.registered is left to the worker'));
+          },
+        },
+      },
+    },
+    plugins: [bearer()],
+  });
+}
+
+export type Auth = ReturnType<typeof createAuth>;
+
+/** Origins whose pages may call us with a cookie. */
+export function allowedOrigins(settings: ServerSettings): string[] {
+  const own = new URL(settings.url);
+  const origins = [own.origin];
+  if (['127.0.0.1', 'localhost', '[::1]'].includes(own.hostname)) {
+    for (const name of ['127.0.0.1', 'localhost', '[::1]'])
+      origins.push(`${own.protocol}//${name}:${own.port}`);
+  }
+  return [...new Set(origins)];
+}
+
+/** Counts in Redis; while it is away, in this process, so that a dead cache opens no door. */
+function limiter(cache: Cache) {
+  const local = new Map<string, { count: number; until: number }>();
+  return {
+    async consume(key: string, rule: { window: number; max: number }) {
+      try {
+        const { allowed, retryAfterSeconds } = await cache.consume(
+          { family: 'rate', id: key },
+          { max: rule.max, windowSeconds: rule.window },
+        );
+        return { allowed, retryAfter: allowed ? null : retryAfterSeconds };
+      } catch (error) {
+        if (!(error instanceof StoreUnavailableError)) throw error;
+        const now = Date.now();
+        if (local.size > 10_000) for (const [k, v] of local) if (v.until <= now) local.delete(k);
+        let entry = local.get(key);
+        if (!entry || entry.until <= now) {
+          entry = { count: 0, until: now + rule.window * 1000 };
+          local.set(key, entry);
+        }
+        entry.count++;
+        const allowed = entry.count <= rule.max;
+        return { allowed, retryAfter: allowed ? null : Math.ceil((entry.until - now) / 1000) };
+      }
+    },
+  };
+}

@@ -1,0 +1,45 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { StoreUnavailableError } from '@sparkroom/pools';
+import { createApp } from './app.ts';
+import { createLog } from './log.ts';
+import { readServerSettings } from './settings.ts';
+import { openStores, type Stores } from './stores.ts';
+
+/** How long open requests may take to end after SIGTERM. */
+const DRAIN_MS = 15_000;
+
+const settings = readServerSettings(process.env);
+const log = createLog('server', settings.logLevel);
+let stopping = false;
+
+async function open(): Promise<Stores> {
+  for (;;) {
+    try {
+      return await openStores(process.env, log);
+    } catch (error) {
+      if (!(error instanceof StoreUnavailableError) || stopping) throw error;
+      log.warn({ store: error.store, err: error.cause }, 'waiting for a store');
+      await pause(1000);
+    }
+  }
+}
+
+const stores = await open();
+const app = await createApp(settings, stores, log);
+await app.fastify.listen({ port: settings.port, host: settings.host });
+
+async function stop(signal: string): Promise<void> {
+  if (stopping) return;
+  stopping = true;
+  log.info({ signal }, 'draining');
+  const hard = setTimeout(() => {
+    log.error('requests did not end in time');
+    process.exit(1);
+  }, DRAIN_MS);
+  await app.close();
+  await stores.close();
+  clearTimeout(hard);
+  log.info('stopped');
+}
+process.on('SIGTERM', () => void stop('SIGTERM'));
+process.on('SIGINT', () => void stop('SIGINT'));
