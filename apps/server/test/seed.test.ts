@@ -1,11 +1,12 @@
-import { type Cloudant, openCloudant, readCloudantSettings } from '@sparkroom/cloudant';
-import { isMigrated, type Mysql, migrate, openMysql, readMysqlSettings } from '@sparkroom/mysql';
+import type { Cloudant } from '@sparkroom/cloudant';
+import { isMigrated, type Mysql } from '@sparkroom/mysql';
 import { verifyPassword } from 'better-auth/crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { article } from '../src/seed/article.ts';
 import { faultsOf } from '../src/seed/check-chunk.ts';
 import { emptyChunk } from '../src/seed/rows.ts';
 import { SeedRefusedError, seedArticle, seedDemo, seedPassword } from '../src/seed/seed.ts';
+import { openEmptyStores } from './empty-stores.ts';
 
 const sizes = { clients: 60, workspaces: 60, users: 50, ideas: 300, ratings: 1500 };
 const tables = [
@@ -36,30 +37,8 @@ const options = (more: { seed?: number; add?: boolean; signal?: AbortSignal } = 
 });
 
 beforeAll(async () => {
-  const url = new URL(process.env.SPARKROOM_MYSQL_URL ?? '');
-  url.pathname = '/sparkroom_seed';
-  const env = {
-    ...process.env,
-    SPARKROOM_MYSQL_URL: url.href,
-    SPARKROOM_CLOUDANT_PREFIX: `seed-${process.pid}`,
-  };
-  await createDatabase();
-  mysql = await openMysql({ ...readMysqlSettings(env), connections: 4 });
-  await migrate(mysql.db);
-  cloudant = openCloudant({ ...readCloudantSettings(env), deadlineMs: 30_000 });
-  await cloudant.ensureDatabases();
+  ({ mysql, cloudant } = await openEmptyStores('seed'));
 });
-
-/** The database of this file, empty. */
-async function createDatabase(): Promise<void> {
-  const admin = await openMysql({ ...readMysqlSettings(process.env), connections: 1 });
-  try {
-    await admin.db.schema.dropSchema('sparkroom_seed').ifExists().execute();
-    await admin.db.schema.createSchema('sparkroom_seed').execute();
-  } finally {
-    await admin.close();
-  }
-}
 
 afterAll(async () => {
   await Promise.allSettled([mysql?.close(), cloudant?.close()]);
