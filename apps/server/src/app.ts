@@ -1,7 +1,7 @@
 import helmet from '@fastify/helmet';
 import rateLimit from '@fastify/rate-limit';
 import { type ApiContext, appRouter } from '@sparkroom/api';
-import type { Reason } from '@sparkroom/contract';
+import type { Reason, Store } from '@sparkroom/contract';
 import { type Actor, newId } from '@sparkroom/core';
 import { StoreUnavailableError, Timings, withTimings } from '@sparkroom/pools';
 import { fastifyRequestHandler } from '@trpc/server/adapters/fastify';
@@ -105,9 +105,9 @@ export async function createApp(settings: ServerSettings, stores: Stores, log: L
     done();
   });
   fastify.setErrorHandler((error: Error & { statusCode?: number; code?: string }, request, reply) => {
-    const { status, reason, message } = hostError(error, settings);
+    const { status, reason, message, store } = hostError(error, settings);
     if (status >= 500) request.log.error({ err: error }, 'request failed');
-    void sendError(request, reply, status, reason, message);
+    void sendError(request, reply, status, reason, message, store);
   });
 
   readJsonAsText(fastify);
@@ -158,9 +158,10 @@ function readJsonAsText(fastify: FastifyInstance): void {
 function hostError(
   error: Error & { statusCode?: number; code?: string },
   settings: ServerSettings,
-): { status: number; reason: Reason; message: string } {
+): { status: number; reason: Reason; message: string; store?: Store } {
   if (error instanceof StoreUnavailableError) {
     return {
+      store: error.store,
       status: 503,
       reason: 'STORE_UNAVAILABLE',
       message: `${error.store} does not answer. Nothing was lost; try again in a moment.`,
@@ -205,6 +206,7 @@ function sendError(
   status: number,
   reason: Reason,
   message: string,
+  store?: Store,
 ): FastifyReply {
   const [code, number] = trpcCodes[status] ?? ['INTERNAL_SERVER_ERROR', -32603];
   if (status === 503) reply.header('retry-after', '1');
@@ -213,7 +215,11 @@ function sendError(
     .type('application/json')
     .send(
       JSON.stringify({
-        error: { message, code: number, data: { code, httpStatus: status, reason, requestId: request.id } },
+        error: {
+          message,
+          code: number,
+          data: { code, httpStatus: status, reason, store, requestId: request.id },
+        },
       }),
     );
 }
