@@ -24,7 +24,20 @@ async function open(): Promise<Stores> {
   }
 }
 
+/** The first requests should find Redis connected; the site starts without it all the same. */
+async function greetRedis({ cache }: Stores): Promise<void> {
+  for (let tries = 0; tries < 30; tries++) {
+    try {
+      return await cache.ping();
+    } catch {
+      await pause(100);
+    }
+  }
+  log.warn({ store: 'redis' }, 'starting without Redis');
+}
+
 const stores = await open();
+await greetRedis(stores);
 const app = await createApp(settings, stores, log);
 await app.fastify.listen({ port: settings.port, host: settings.host });
 
