@@ -9,6 +9,7 @@ import {
 } from '../src/index.ts';
 import { Publisher } from '../src/publisher.ts';
 import { open, quiet } from './helpers.ts';
+import { startLine } from './line.ts';
 import { MemoryInbox, MemoryOutbox } from './memory-ports.ts';
 import { NatsServer, until } from './nats-server.ts';
 
@@ -252,6 +253,41 @@ describe('consumer', () => {
     await until(() => b.events.connected);
     for (let i = 0; i < 50; i++) await b.publish(`b${i % 5}`);
     await until(() => seen.size === 100, 20_000);
+  });
+
+  it('notices a line that has gone silent and pulls anew', async () => {
+    const line = await startLine(server.port);
+    closing.push(() => line.close());
+    const b = await bench(line.url);
+    const direct = await open(server.url, { prefix: b.events.prefix });
+    closing.push(() => direct.close());
+    const seen: string[] = [];
+    let missed = 0;
+    let began = 0;
+    b.consume({
+      // What the server said into the silence comes again after this.
+      ackWaitMs: 3_000,
+      handler: async (event) => {
+        seen.push(event.id);
+      },
+      log: {
+        ...quiet,
+        debug: (fields) => {
+          const { status } = fields as { status?: string };
+          if (status === 'heartbeats_missed') missed++;
+          if (status === 'next') began++;
+        },
+      },
+    });
+    await b.publish('a');
+    await until(() => seen.length === 1);
+    line.hold();
+    await new Publisher(direct).publish(b.outbox.add('b'));
+    await until(() => missed > 0, 15_000);
+    const before = began;
+    line.release();
+    await until(() => seen.length === 2, 15_000);
+    await until(() => began > before, 15_000);
   });
 
   it('is made anew when somebody deletes it', async () => {
