@@ -42,7 +42,9 @@ describe('createSparkroomClient', () => {
     const data = { code: 'CONFLICT', httpStatus: 409, reason: 'VERSION_CONFLICT', currentVersion: 7 };
     const { send } = fakeServer({ error: { message: 'stale', code: -32009, data } }, 409);
     const client = createSparkroomClient({ url: 'http://room.example', fetch: send });
-    const error: unknown = await client.ideas.remove.mutate({ id: 'i1', version: 6 }).catch((e: unknown) => e);
+    const error: unknown = await client.ideas.remove
+      .mutate({ id: 'i1', version: 6 })
+      .catch((e: unknown) => e);
     expect(reasonOf(error)).toBe('VERSION_CONFLICT');
     expect(errorDataOf(error)?.currentVersion).toBe(7);
   });

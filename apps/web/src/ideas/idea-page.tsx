@@ -116,7 +116,7 @@ function ReadIdea({ idea, onEdit }: { idea: Idea; onEdit: () => void }) {
           <dt>{t('idea.lastChange')}</dt>
           <dd>
             <RelativeTime at={idea.updatedAt} /> ·{' '}
-            <Anchor component={Link} to={`/ideas/${idea.id}/history`} underline="always">
+            <Anchor component={Link} to={`/ideas/${idea.id}/history`} size="sm" underline="always">
               {t('idea.version', { version: idea.version })}
             </Anchor>
           </dd>

@@ -84,7 +84,7 @@ export function InviteForm({ workspaceId }: { workspaceId: string }) {
       </Text>
       <form onSubmit={submit}>
         <Stack gap="sm">
-          <Group align="end" gap="sm">
+          <Group align="start" gap="sm">
             <TextInput
               className={classes.grow ?? ''}
               label={t('auth.email')}
@@ -95,6 +95,8 @@ export function InviteForm({ workspaceId }: { workspaceId: string }) {
             />
             <Select
               label={t('members.role')}
+              description={t(`roleHint.${role}`)}
+              inputWrapperOrder={['label', 'input', 'description']}
               value={role}
               onChange={(value) => setRole((value ?? 'member') as Role)}
               data={roles}

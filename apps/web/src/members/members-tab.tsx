@@ -1,6 +1,6 @@
 import { ActionIcon, Button, Select, Stack, Text, Title } from '@mantine/core';
 import type { Member, Role } from '@sparkroom/contract';
-import { ErrorState, Face, RelativeTime, Skeletons } from '@sparkroom/ui';
+import { ErrorState, Face, RelativeTime, relativeTime, Skeletons, useIntlLocale } from '@sparkroom/ui';
 import { IconUserMinus } from '@tabler/icons-react';
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -116,6 +116,7 @@ function MemberRow({ member, manage }: { member: Member; manage: boolean }) {
 
 function OpenInvitations({ workspaceId }: { workspaceId: string }) {
   const { t } = useTranslation();
+  const locale = useIntlLocale();
   const list = useInfiniteQuery(
     trpc.invitations.list.infiniteQueryOptions(
       { workspaceId, limit: 50 },
@@ -151,7 +152,9 @@ function OpenInvitations({ workspaceId }: { workspaceId: string }) {
                 <Text>{invitation.email}</Text>
                 <Text size="sm" c="dimmed">
                   {t(`role.${invitation.role}`)} · {t('common.by', { name: invitation.invitedBy.name })} ·{' '}
-                  <RelativeTime at={invitation.createdAt} />
+                  {t('members.expires', {
+                    when: relativeTime(Date.parse(invitation.expiresAt), Date.now(), locale),
+                  })}
                 </Text>
               </div>
               <Button

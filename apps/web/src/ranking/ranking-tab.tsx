@@ -16,7 +16,7 @@ import { type Band, bands } from './bands.ts';
 import classes from './ranking-tab.module.css';
 
 const PAGE = 50;
-const COLUMNS = 6;
+const COLUMNS = 5;
 
 function Row({ idea }: { idea: RankedIdea }) {
   const { t } = useTranslation();
@@ -25,13 +25,13 @@ function Row({ idea }: { idea: RankedIdea }) {
       <td className={classes.rank}>{idea.rank}</td>
       <th scope="row" className={classes.idea}>
         <Link to={`/ideas/${idea.id}`}>{idea.title}</Link>
-        <Text span size="sm" c="dimmed" className={classes.author}>
-          {idea.author.name}
-        </Text>
+        <span className={classes.by}>
+          <Text span size="sm" c="dimmed">
+            {idea.author.name}
+          </Text>
+          <StatusBadge status={idea.status} />
+        </span>
       </th>
-      <td className={classes.status}>
-        <StatusBadge status={idea.status} />
-      </td>
       <td className={classes.score}>
         <ScoreBar score={idea.score} />
       </td>
@@ -115,12 +115,13 @@ export function RankingTab() {
                   {t('ranking.rank')}
                 </th>
                 <th scope="col">{t('ranking.idea')}</th>
-                <th scope="col">{t('ranking.status')}</th>
                 <th scope="col" className={classes.score}>
                   {t('ranking.score')}
                   <ScoreAxis />
                 </th>
-                <th scope="col">{t('ranking.coverage')}</th>
+                <th scope="col" className={classes.coverage}>
+                  {t('ranking.coverage')}
+                </th>
                 <th scope="col" className={classes.mine}>
                   {t('ranking.mine')}
                 </th>

@@ -8,8 +8,8 @@ import { PageHeading } from '../shell/page-heading.tsx';
 import { AuthCard } from './auth-card.tsx';
 import { safePath } from './return-to.ts';
 
-const LEAST_PASSWORD = 8;
-const LONGEST_NAME = 120;
+const LEAST_PASSWORD = 10;
+const LONGEST_NAME = 100;
 
 export function SignUpPage() {
   const { t } = useTranslation();

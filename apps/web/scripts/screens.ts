@@ -1,0 +1,112 @@
+import type { Page } from 'playwright-core';
+
+/** What there is to show, found on the site before the pictures are taken. */
+export interface Subjects {
+  workspaceId: string;
+  ideaId: string;
+  /** An idea with more than one version, where there is one. */
+  revisedIdeaId: string;
+  guidanceId: string | null;
+  /** Belongs to an account without anything else in it. */
+  emptyWorkspaceId: string;
+  /** Holds ideas with very long words. */
+  longWorkspaceId: string;
+  longIdeaId: string;
+}
+
+export interface Screen {
+  name: string;
+  /** `demo`: a demo account; `fresh`: an account with an empty and a long-worded workspace; `none`: signed out. */
+  as: 'demo' | 'fresh' | 'none';
+  path(subjects: Subjects): string;
+  /** Brings the page into the state to be shown. */
+  prepare?(page: Page): Promise<void>;
+  /** Answers calls of this procedure with "store unavailable". */
+  failing?: string;
+}
+
+const press = (key: string) => async (page: Page) => {
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await page.keyboard.press(key);
+  await page.getByRole('dialog').waitFor();
+};
+
+/** Every screen of the app. */
+export const screens: readonly Screen[] = [
+  { name: 'sign-in', as: 'none', path: () => '/sign-in' },
+  { name: 'session-expired', as: 'none', path: () => '/sign-in?expired=1' },
+  { name: 'sign-up', as: 'none', path: () => '/sign-up' },
+  { name: 'home', as: 'demo', path: () => '/' },
+  { name: 'ideas', as: 'demo', path: (s) => `/w/${s.workspaceId}` },
+  { name: 'ranking', as: 'demo', path: (s) => `/w/${s.workspaceId}/ranking` },
+  { name: 'guidance', as: 'demo', path: (s) => `/w/${s.workspaceId}/guidance` },
+  {
+    name: 'guidance-read',
+    as: 'demo',
+    path: (s) => `/w/${s.workspaceId}/guidance${s.guidanceId ? `/${s.guidanceId}` : ''}`,
+  },
+  { name: 'guidance-new', as: 'demo', path: (s) => `/w/${s.workspaceId}/guidance/new` },
+  { name: 'members', as: 'demo', path: (s) => `/w/${s.workspaceId}/members` },
+  { name: 'idea', as: 'demo', path: (s) => `/ideas/${s.ideaId}` },
+  { name: 'idea-edit', as: 'demo', path: (s) => `/ideas/${s.ideaId}?edit=1` },
+  {
+    name: 'idea-conflict',
+    as: 'demo',
+    path: (s) => `/ideas/${s.ideaId}?edit=1`,
+    prepare: async (page) => {
+      await page.route('**/trpc/ideas.update*', (route) =>
+        route.fulfill({
+          status: 409,
+          contentType: 'application/json',
+          body: JSON.stringify([
+            {
+              error: {
+                message: 'stale',
+                code: -32009,
+                data: { code: 'CONFLICT', httpStatus: 409, reason: 'VERSION_CONFLICT', currentVersion: 9 },
+              },
+            },
+          ]),
+        }),
+      );
+      const text = page.locator('textarea[name="text"]');
+      await text.fill(`${await text.inputValue()} One more sentence.`);
+      await page.locator('form button[type="submit"]').click();
+      await page.getByRole('alert').waitFor();
+    },
+  },
+  {
+    name: 'history',
+    as: 'demo',
+    path: (s) => `/ideas/${s.revisedIdeaId}/history`,
+    prepare: async (page) => {
+      await page.locator('ol button[aria-expanded]').first().click();
+    },
+  },
+  { name: 'idea-new', as: 'demo', path: (s) => `/w/${s.workspaceId}/new` },
+  {
+    name: 'idea-new-faults',
+    as: 'fresh',
+    path: (s) => `/w/${s.emptyWorkspaceId}/new`,
+    prepare: async (page) => {
+      await page.locator('form button[type="submit"]').click();
+    },
+  },
+  { name: 'choose-workspace', as: 'demo', path: () => '/new' },
+  { name: 'workspace-new', as: 'demo', path: () => '/workspaces/new' },
+  { name: 'work', as: 'demo', path: () => '/work' },
+  { name: 'me', as: 'demo', path: () => '/me' },
+  { name: 'finder', as: 'demo', path: () => '/', prepare: press('/') },
+  { name: 'shortcuts', as: 'demo', path: () => '/', prepare: press('?') },
+  { name: 'not-found', as: 'demo', path: () => '/nowhere' },
+  { name: 'empty-ideas', as: 'fresh', path: (s) => `/w/${s.emptyWorkspaceId}` },
+  { name: 'empty-ranking', as: 'fresh', path: (s) => `/w/${s.emptyWorkspaceId}/ranking` },
+  { name: 'empty-guidance', as: 'fresh', path: (s) => `/w/${s.emptyWorkspaceId}/guidance` },
+  { name: 'empty-work', as: 'fresh', path: () => '/work' },
+  { name: 'empty-home', as: 'fresh', path: () => '/?archived=1' },
+  { name: 'long-ideas', as: 'fresh', path: (s) => `/w/${s.longWorkspaceId}` },
+  { name: 'long-ranking', as: 'fresh', path: (s) => `/w/${s.longWorkspaceId}/ranking` },
+  { name: 'long-idea', as: 'fresh', path: (s) => `/ideas/${s.longIdeaId}` },
+  { name: 'error-store', as: 'demo', path: (s) => `/w/${s.workspaceId}`, failing: 'ideas.list' },
+  { name: 'error-missing', as: 'demo', path: () => '/ideas/nothing-here' },
+];
