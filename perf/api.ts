@@ -14,8 +14,9 @@ const barMs = 3000;
 
 interface Row extends Omit<LoadResult, 'errorSamples' | 'bytes'> {
   name: string;
-  /** Processor time of the server process for one request, in microseconds. */
+  /** Processor time of the server process for one request, in microseconds; and of the load generator. */
   serverCpuUs: number;
+  loadCpuUs: number;
   kilobytes: number;
   pass: boolean;
 }
@@ -97,7 +98,11 @@ async function checkFrontDoor(site: ArticleSite): Promise<void> {
   if (!me.ok) throw new Error(`The token of a sign-in was refused: ${me.status}`);
 }
 
-async function measure(site: ArticleSite, options: ReturnType<typeof readArguments>): Promise<Row[]> {
+async function measure(
+  site: ArticleSite,
+  options: ReturnType<typeof readArguments>,
+  signal: AbortSignal,
+): Promise<Row[]> {
   const { concurrency, loops } = options;
   await checkFrontDoor(site);
   const mysql = await openMysql({ ...readMysqlSettings(site.env), connections: 1, statementMs: 60_000 });
@@ -120,14 +125,17 @@ async function measure(site: ArticleSite, options: ReturnType<typeof readArgumen
     ];
     const rows: Row[] = [];
     for (const [name, make] of plans) {
-      const before = cpuMicroseconds(site.server.pid);
+      const pids = [site.server.pid, client.pid];
+      const before = pids.map(cpuMicroseconds);
       const { errorSamples, bytes, ...result } = await load(loops, make);
-      const cpu = cpuMicroseconds(site.server.pid) - before;
+      signal.throwIfAborted();
+      const cpu = pids.map((pid, i) => (cpuMicroseconds(pid) - (before[i] ?? 0)) / result.requests);
       for (const sample of errorSamples) console.error(`  ${name}: ${sample}`);
       rows.push({
         name,
         ...result,
-        serverCpuUs: Math.round(cpu / result.requests),
+        serverCpuUs: Math.round(cpu[0] ?? 0),
+        loadCpuUs: Math.round(cpu[1] ?? 0),
         kilobytes: Math.round(bytes / result.requests / 102.4) / 10,
         pass: result.errors === 0 && result.ms.p99 < barMs,
       });
@@ -139,19 +147,14 @@ async function measure(site: ArticleSite, options: ReturnType<typeof readArgumen
   }
 }
 
-async function main(): Promise<boolean> {
+async function main(signal: AbortSignal): Promise<boolean> {
   const options = readArguments();
-  const site = await startArticleSite((line) => console.log(`  ${line}`));
-  let stopped = false;
-  const stop = async () => {
-    if (stopped) return;
-    stopped = true;
-    await site.stop();
-  };
-  for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.once(signal, () => void stop().finally(() => process.exit(130)));
+  const site = await startArticleSite((line) => console.log(`  ${line}`), signal);
   try {
-    const rows = await measure(site, options);
+    const interrupted = new Promise<never>((_, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason));
+    });
+    const rows = await Promise.race([measure(site, options, signal), interrupted]);
     const failed = new Set(rows.flatMap((row, i) => (row.pass ? [] : [i])));
     console.log(
       `\n${options.concurrency} at once, ${options.loops} calls each, 60,000 ideas, times in ms, bar: p99 below ${figure(barMs)}\n`,
@@ -200,13 +203,20 @@ async function main(): Promise<boolean> {
     });
     return pass;
   } finally {
-    await stop();
+    await site.stop();
   }
 }
 
+const interrupt = new AbortController();
+for (const name of ['SIGINT', 'SIGTERM'] as const)
+  process.once(name, () => {
+    console.error('stopping; once more ends at once');
+    interrupt.abort(new Error(`Ended by ${name}.`));
+  });
 try {
-  process.exitCode = (await main()) ? 0 : 1;
+  process.exitCode = (await main(interrupt.signal)) ? 0 : 1;
 } catch (error) {
-  console.error(error instanceof LauncherError ? error.message : error);
-  process.exitCode = 1;
+  const expected = error instanceof LauncherError || interrupt.signal.aborted;
+  console.error(expected && error instanceof Error ? error.message : error);
+  process.exitCode = interrupt.signal.aborted ? 130 : 1;
 }

@@ -18,11 +18,13 @@ export interface ArticleSite {
  * Brings up a site with the article's data in `.sparkroom/perf`, on stores of its own whose data is kept between runs;
  * the first run migrates and seeds (about a minute). One server, one worker, on free ports of 127.0.0.1.
  * @param log hears what is being done
+ * @param signal ends the start early
  * @param more environment for server and worker
  * @throws Error, LauncherError with a message for the person at the terminal; nothing keeps running then
  */
 export async function startArticleSite(
   log: (line: string) => void,
+  signal: AbortSignal,
   more: Record<string, string> = {},
 ): Promise<ArticleSite> {
   const dir = join(process.env.SPARKROOM_DIR || join(repository, '.sparkroom'), 'perf');
@@ -35,6 +37,7 @@ export async function startArticleSite(
     dir,
     ports: { mysql: 33_306, cloudant: 35_984, redis: 36_379, nats: 34_222 },
     nextFreePort: true,
+    signal,
     env: clean,
     log: (line) => {
       const [, store, label] = /^(\w+): (.+) ready on port/.exec(line) ?? [];
@@ -64,8 +67,10 @@ export async function startArticleSite(
     };
     log('migrating');
     await runToEnd('apps/server/src/migrate.ts', [], env);
+    signal.throwIfAborted();
     log("the article's data");
     await runToEnd('apps/server/src/seed/main.ts', ['--scale', 'article'], env);
+    signal.throwIfAborted();
     log('starting server and worker');
     const workerUrl = `http://127.0.0.1:${env.SPARKROOM_WORKER_PORT}/healthz`;
     const server = await startProgram(

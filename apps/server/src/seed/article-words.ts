@@ -60,12 +60,12 @@ const lastNames =
 const chineseFamily = '王李张刘陈杨黄赵吴周徐孙马朱胡郭何林高罗';
 const chineseGiven = '明华丽强敏静磊洋艳勇军杰娟涛超霞平刚桂英文辉玲建国欣怡子涵宇轩梓萱浩然';
 
-export function articlePersonName(random: Random): { name: string; locale: 'en' | 'zh' } {
+export function articlePersonName(random: Random): string {
   if (random.chance(0.4)) {
     const given = random.pick([...chineseGiven]) + (random.chance(0.7) ? random.pick([...chineseGiven]) : '');
-    return { name: random.pick([...chineseFamily]) + given, locale: 'zh' };
+    return random.pick([...chineseFamily]) + given;
   }
-  return { name: `${random.pick(firstNames)} ${random.pick(lastNames)}`, locale: 'en' };
+  return `${random.pick(firstNames)} ${random.pick(lastNames)}`;
 }
 
 const places =

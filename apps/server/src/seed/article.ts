@@ -95,15 +95,14 @@ export function article(seed: number, sizes: ArticleSizes = articleSizes): Artic
       const created = sqlTime(end - span);
       const own = random('base', 0);
       for (const [i, id] of userIds.entries()) {
-        const person = articlePersonName(own);
         chunk.user.push({
           id,
-          name: person.name,
+          name: articlePersonName(own),
           email: `person${i}@article.sparkroom.example`,
           email_verified: true,
           image: null,
           role: 'user',
-          locale: person.locale,
+          locale: null,
           event_version: 1,
           announced_at: created,
           created_at: created,

@@ -32,7 +32,7 @@ export function demo(seed: number, now: number): Chunk {
       email_verified: true,
       image: null,
       role: person.role,
-      locale: person.locale,
+      locale: null,
       event_version: 1,
       announced_at: at,
       created_at: at,

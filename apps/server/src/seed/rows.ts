@@ -9,7 +9,8 @@ export interface UserRow {
   email_verified: boolean;
   image: null;
   role: PlatformRole;
-  locale: 'en' | 'zh' | null;
+  /** Not chosen: the browser's language. */
+  locale: null;
   event_version: number;
   announced_at: string;
   created_at: string;

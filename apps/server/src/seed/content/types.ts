@@ -1,11 +1,10 @@
-import type { IdeaStatus, Locale, PlatformRole, Role } from '@sparkroom/contract';
+import type { IdeaStatus, PlatformRole, Role } from '@sparkroom/contract';
 
 /** One of the twenty people; `temper` shifts all their ratings (negative: harsh, positive: generous). */
 export interface PersonContent {
   email: string;
   name: string;
   role: PlatformRole;
-  locale: Locale;
   temper: number;
 }
 
