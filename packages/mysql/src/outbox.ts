@@ -199,10 +199,14 @@ export function outboxOf(mysql: Mysql, lockName = 'outbox') {
           const lock = await sql<{ got: unknown }>`select get_lock(${name}, 0) as got`.execute(db);
           if (Number(lock.rows[0]?.got) !== 1) return null;
           try {
+            // A relay that hangs (stopped, or its machine gone without a word) would keep the lock as long as its
+            // session lives, eight hours by default. A working one asks at least once a second.
+            await sql`set session wait_timeout = 15`.execute(db);
             return await fn(sessionOn(db, partition));
           } finally {
             // On a lost connection the server has released it already.
             await sql`select release_lock(${name})`.execute(db).catch(() => {});
+            await sql`set session wait_timeout = default`.execute(db).catch(() => {});
           }
         });
       } catch (error) {
