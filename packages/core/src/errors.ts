@@ -18,7 +18,10 @@ export class DomainError extends Error {
 
 /** The one answer for what is missing and for what the actor may not know of. */
 export const notFound = (what: string): DomainError =>
-  new DomainError('NOT_FOUND', `This ${what} does not exist, or you are not a member of its workspace.`);
+  new DomainError(
+    'NOT_FOUND',
+    `This ${what} does not exist, or you are not a member of ${what === 'workspace' ? 'it' : 'its workspace'}.`,
+  );
 
 /** The actor sees the thing but their role does not allow this. */
 export const roleRequired = (who: string): DomainError =>

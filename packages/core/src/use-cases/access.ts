@@ -1,5 +1,5 @@
 import type { Role } from '@sparkroom/contract';
-import { findWorkspace, lockRole, type Mysql, type Trx, type WorkspaceRow } from '@sparkroom/mysql';
+import { findWorkspace, lockAccess, type Mysql, type Trx, type WorkspaceRow } from '@sparkroom/mysql';
 import type { Actor } from '../core.ts';
 import { requireOpen, requireRole, type WorkspaceAction } from '../policy.ts';
 
@@ -18,7 +18,7 @@ export async function readIn(
   return { workspace: workspace as WorkspaceRow, role, open: workspace?.archived_at === null };
 }
 
-/** For changing: the actor's role, held until the transaction ends, in a workspace that is not archived. */
+/** For changing: the actor's role in a workspace that is not archived; both stay so until the transaction ends. */
 export async function writeIn(
   trx: Trx,
   actor: Actor,
@@ -26,8 +26,9 @@ export async function writeIn(
   action: WorkspaceAction,
   what: What = 'workspace',
 ): Promise<Role> {
-  const role = await lockRole(trx, workspaceId, actor.userId);
+  const access = await lockAccess(trx, workspaceId, actor.userId);
+  const role = access?.role;
   requireRole(role, action, what);
-  requireOpen((await findWorkspace(trx, workspaceId, actor.userId))?.archived_at ?? null);
+  requireOpen(access?.archived_at ?? null);
   return role;
 }

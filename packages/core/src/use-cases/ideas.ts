@@ -142,18 +142,27 @@ export function ideaUseCases({ mysql, bodies, command, record }: Kit): Core['ide
       );
     },
     async history(actor, { id }) {
-      await visible(actor, id);
-      const rows = await ideaRevisions(mysql.db, id);
+      const { row: idea } = await visible(actor, id);
+      const all = await ideaRevisions(mysql.db, id);
+      // What the author tried in the draft stays the author's; for others the idea begins with what was posted.
+      const rows = idea.author_id === actor.userId ? all : all.filter((row) => row.status !== 'draft');
+      const posted = rows.at(-1)?.version;
+      /** Version of the text that belongs to a row: its own, or at the beginning the last one before it. */
+      const textOf = (row: (typeof all)[number]): number | null => {
+        if (row.has_body) return row.version;
+        if (row.version !== posted) return null;
+        return all.find((earlier) => earlier.version < row.version && earlier.has_body)?.version ?? null;
+      };
       const texts = await bodies.history(
         id,
-        rows.filter((row) => row.has_body).map((row) => row.version),
+        rows.map(textOf).filter((version) => version !== null),
       );
       return {
         items: rows.map((row) => ({
           version: row.version,
           kind: row.kind,
           title: row.title,
-          body: texts.get(row.version) ?? null,
+          body: texts.get(textOf(row) ?? 0) ?? null,
           status: row.status,
           reason: row.reason,
           by: { id: row.editor_id, name: row.editor_name },

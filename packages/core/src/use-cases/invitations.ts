@@ -13,7 +13,7 @@ import {
   isoOf,
   listInvitations,
   lockInvitationByToken,
-  lockMembership,
+  lockSeat,
   type Trx,
 } from '@sparkroom/mysql';
 import type { Actor, Core } from '../core.ts';
@@ -134,10 +134,10 @@ export function invitationUseCases(kit: Kit, workspace: Core['workspaces']): Cor
         }
         const target = await findWorkspace(trx, invitation.workspace_id, actor.userId);
         requireOpen(target?.archived_at ?? null);
-        const membership = await lockMembership(trx, invitation.workspace_id, actor.userId);
+        const seat = await lockSeat(trx, invitation.workspace_id, actor.userId);
         await closeInvitation(trx, invitation.workspace_id, invitation.id, actor.userId);
         // Added by hand in the meantime: the invitation is used up, the role they have stays.
-        if (!membership || membership.removed_at !== null) {
+        if (seat.removed_at !== null) {
           await join(kit, trx, actor, {
             workspaceId: invitation.workspace_id,
             userId: actor.userId,

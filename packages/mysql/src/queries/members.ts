@@ -51,6 +51,32 @@ export async function lockMembership(trx: Trx, workspaceId: string, userId: stri
     .executeTakeFirst();
 }
 
+/**
+ * The membership row of somebody who is to join, locked; one that reads as removed is made when there is none, since
+ * a row that does not exist cannot be locked. So two ways of joining at once come one after the other.
+ * The transaction must end in {@link putMembership}, or in a rollback, when `removed_at` is not null.
+ */
+export async function lockSeat(trx: Trx, workspaceId: string, userId: string) {
+  await trx
+    .insertInto('membership')
+    .values({
+      workspace_id: workspaceId,
+      user_id: userId,
+      role: 'viewer',
+      event_version: 0,
+      removed_at: sql<string>`current_timestamp(6)`,
+    })
+    .onDuplicateKeyUpdate({ workspace_id: workspaceId })
+    .execute();
+  return await trx
+    .selectFrom('membership')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+    .where('user_id', '=', userId)
+    .forUpdate()
+    .executeTakeFirstOrThrow();
+}
+
 /** Ids of the owners, their rows locked: two owners who demote each other at once come one after the other. */
 export async function lockOwners(trx: Trx, workspaceId: string): Promise<string[]> {
   const rows = await trx
@@ -101,13 +127,14 @@ export async function setRatingsCounted(
   userId: string,
   counted: boolean,
 ): Promise<void> {
-  const sign = counted ? 1 : -1;
+  // An operator, not a factor of -1: the columns are unsigned, and so is what is computed of them.
+  const change = sql.raw(counted ? '+' : '-');
   await sql`
     update idea i
     join rating r on r.idea_id = i.id and r.user_id = ${userId} and r.counted = ${!counted}
-    set i.rating_count = i.rating_count + ${sign},
-        i.rating_sum = i.rating_sum + ${sign} * r.stars,
-        i.rating_sumsq = i.rating_sumsq + ${sign} * r.stars * r.stars,
+    set i.rating_count = i.rating_count ${change} 1,
+        i.rating_sum = i.rating_sum ${change} r.stars,
+        i.rating_sumsq = i.rating_sumsq ${change} r.stars * r.stars,
         r.counted = ${counted}
     where i.workspace_id = ${workspaceId} and i.author_id <> ${userId}`.execute(trx);
 }

@@ -39,6 +39,22 @@ export async function lockRole(trx: Trx, workspaceId: string, userId: string): P
   return row?.role;
 }
 
+/**
+ * The person's role and whether the workspace is archived, both rows share-locked until the transaction ends: neither
+ * can change between the check and the commit of what the check allowed.
+ */
+export async function lockAccess(trx: Trx, workspaceId: string, userId: string) {
+  return await trx
+    .selectFrom('membership as m')
+    .innerJoin('workspace as w', 'w.id', 'm.workspace_id')
+    .select(['m.role', 'w.archived_at'])
+    .where('m.workspace_id', '=', workspaceId)
+    .where('m.user_id', '=', userId)
+    .where('m.removed_at', 'is', null)
+    .modifyEnd(sql`lock in share mode`)
+    .executeTakeFirst();
+}
+
 /** Workspaces of a person by name, without client names: those come from one query for all of the page. */
 export async function workspacesOfUser(
   db: Db,
