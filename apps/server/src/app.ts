@@ -35,8 +35,16 @@ export interface App {
   close(): Promise<void>;
 }
 
-/** The HTTP host: thin edges around `appRouter` and the auth library. It listens nowhere yet. */
-export async function createApp(settings: ServerSettings, stores: Stores, log: Logger): Promise<App> {
+/**
+ * The HTTP host: thin edges around `appRouter` and the auth library. It listens nowhere yet.
+ * @param webFolder where the built web app is; that of this repository when left out
+ */
+export async function createApp(
+  settings: ServerSettings,
+  stores: Stores,
+  log: Logger,
+  webFolder?: string,
+): Promise<App> {
   let draining = false;
   const liveFeeds = new AbortController();
   const metrics = createMetrics(stores);
@@ -116,9 +124,14 @@ export async function createApp(settings: ServerSettings, stores: Stores, log: L
     reply.type(metrics.contentType);
     return await metrics.text();
   });
-  registerAuth(fastify, auth, stores);
-  registerTrpc(fastify, settings, stores, auth, liveFeeds.signal);
-  await registerWebApp(fastify);
+  const isForeign = foreignOrigin(settings);
+  registerAuth(fastify, auth, stores, isForeign);
+  registerTrpc(fastify, settings, stores, auth, isForeign, liveFeeds.signal);
+  await registerWebApp(
+    fastify,
+    (request, reply) => sendError(request, reply, 404, 'NOT_FOUND', 'There is nothing at this address.'),
+    webFolder,
+  );
 
   return {
     fastify,
@@ -193,6 +206,7 @@ function hostError(
 const trpcCodes: Record<number, [name: string, number: number]> = {
   400: ['BAD_REQUEST', -32600],
   403: ['FORBIDDEN', -32003],
+  404: ['NOT_FOUND', -32004],
   413: ['PAYLOAD_TOO_LARGE', -32013],
   415: ['UNSUPPORTED_MEDIA_TYPE', -32015],
   429: ['TOO_MANY_REQUESTS', -32029],
@@ -208,7 +222,8 @@ function sendError(
   message: string,
   store?: Store,
 ): FastifyReply {
-  const [code, number] = trpcCodes[status] ?? ['INTERNAL_SERVER_ERROR', -32603];
+  const [code, number] =
+    trpcCodes[status] ?? (status < 500 ? ['BAD_REQUEST', -32600] : ['INTERNAL_SERVER_ERROR', -32603]);
   if (status === 503) reply.header('retry-after', '1');
   return reply
     .code(status)
@@ -224,13 +239,41 @@ function sendError(
     );
 }
 
-function registerAuth(fastify: FastifyInstance, auth: Auth, stores: Stores): void {
+/** Says whether a request comes from a page of another site, with nothing but cookies to show for itself. */
+function foreignOrigin(settings: ServerSettings): (request: FastifyRequest) => boolean {
+  const origins = new Set(allowedOrigins(settings));
+  // A cookie travels with requests that other sites make; an Origin header says where they were made.
+  return ({ headers }) =>
+    headers.origin !== undefined && !origins.has(headers.origin) && !headers.authorization;
+}
+
+const sendForeign = (request: FastifyRequest, reply: FastifyReply): FastifyReply =>
+  sendError(
+    request,
+    reply,
+    403,
+    'FORBIDDEN_ORIGIN',
+    'This page may not use Sparkroom. Open it at its own address.',
+  );
+
+function registerAuth(
+  fastify: FastifyInstance,
+  auth: Auth,
+  stores: Stores,
+  isForeign: (request: FastifyRequest) => boolean,
+): void {
   const attempts = signInAttempts(stores.cache);
   fastify.route({
     method: ['GET', 'POST'],
     url: '/api/auth/*',
     async handler(request, reply) {
-      const signIn = request.url.startsWith('/api/auth/sign-in/email');
+      if (isForeign(request)) return sendForeign(request, reply);
+      const url = new URL(request.url, auth.options.baseURL);
+      // Only the plain spelling of a path: `/./`, `//` or `%2d` would lead past the count of failed sign-ins.
+      if (url.pathname !== request.url.split('?')[0] || /%|\/\//.test(url.pathname)) {
+        return sendError(request, reply, 404, 'NOT_FOUND', 'There is nothing at this address.');
+      }
+      const signIn = url.pathname.toLowerCase().startsWith('/api/auth/sign-in/');
       const email = signIn ? emailIn(request.body) : '';
       const wait = signIn ? attempts.blockedFor(email, request.ip) : 0;
       if (wait > 0) {
@@ -244,7 +287,7 @@ function registerAuth(fastify: FastifyInstance, auth: Auth, stores: Stores): voi
         );
       }
       const response = await auth.handler(
-        new Request(new URL(request.url, auth.options.baseURL), {
+        new Request(url, {
           method: request.method,
           headers: webHeaders(request),
           ...(request.method === 'POST' ? { body: (request.body as string | undefined) ?? '{}' } : {}),
@@ -293,10 +336,9 @@ function registerTrpc(
   settings: ServerSettings,
   stores: Stores,
   auth: Auth,
+  isForeign: (request: FastifyRequest) => boolean,
   ending: AbortSignal,
 ): void {
-  const origins = new Set(allowedOrigins(settings));
-
   async function actorOf(request: FastifyRequest): Promise<Actor | null> {
     const { cookie, authorization } = request.headers;
     if (!cookie && !authorization) return null;
@@ -316,17 +358,7 @@ function registerTrpc(
     method: ['GET', 'POST'],
     url: '/trpc/:path',
     async handler(request, reply) {
-      // A cookie travels with requests that other sites make; an Origin header says where they were made.
-      const { origin } = request.headers;
-      if (origin !== undefined && !origins.has(origin) && !request.headers.authorization) {
-        return sendError(
-          request,
-          reply,
-          403,
-          'FORBIDDEN_ORIGIN',
-          'This page may not use Sparkroom. Open it at its own address.',
-        );
-      }
+      if (isForeign(request)) return sendForeign(request, reply);
       const { path } = request.params as { path: string };
       await fastifyRequestHandler({
         router: appRouter,

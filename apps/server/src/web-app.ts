@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import fastifyStatic from '@fastify/static';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-const folder = fileURLToPath(new URL('../../web/dist/', import.meta.url));
+const built = fileURLToPath(new URL('../../web/dist/', import.meta.url));
 
 /** Nothing runs that is not ours: no inline script, no foreign host, styles only with this answer's nonce. */
 const policy = (nonce: string): string =>
@@ -21,10 +21,25 @@ const policy = (nonce: string): string =>
     "frame-ancestors 'none'",
   ].join('; ');
 
-/** Serves the built web app: hashed assets for ever, `index.html` for every page the browser routes itself. */
-export async function registerWebApp(app: FastifyInstance): Promise<void> {
+/** Whether a request asks for a page of the web app, which the browser routes itself. */
+const wantsPage = ({ method, url, headers }: FastifyRequest): boolean =>
+  (method === 'GET' || method === 'HEAD') &&
+  !/^\/(trpc|api|files|assets|admin)(\/|$|\?)/.test(url) &&
+  (headers.accept ?? '').includes('text/html');
+
+/**
+ * Serves the built web app: hashed assets for ever, `index.html` for every page the browser routes itself.
+ * @param nothing answers that there is nothing at an address
+ * @param folder where the built app is, ending in a slash
+ */
+export async function registerWebApp(
+  app: FastifyInstance,
+  nothing: (request: FastifyRequest, reply: FastifyReply) => FastifyReply,
+  folder = built,
+): Promise<void> {
   const index = `${folder}index.html`;
   if (!existsSync(index)) {
+    app.setNotFoundHandler(nothing);
     app.get('/', async (_request, reply) => {
       reply.code(503).type('text/plain; charset=utf-8');
       return 'The web app is not built yet. "npm start" builds it.';
@@ -55,14 +70,5 @@ export async function registerWebApp(app: FastifyInstance): Promise<void> {
   });
   app.get('/', (_request, reply) => page(reply));
   app.get('/index.html', (_request, reply) => page(reply));
-  app.setNotFoundHandler((request, reply) => {
-    const wantsPage =
-      (request.method === 'GET' || request.method === 'HEAD') &&
-      !/^\/(trpc|api|files|assets|admin)(\/|$|\?)/.test(request.url) &&
-      (request.headers.accept ?? '').includes('text/html');
-    if (wantsPage) return page(reply);
-    return reply
-      .code(404)
-      .send({ error: { message: 'There is nothing at this address.', reason: 'NOT_FOUND' } });
-  });
+  app.setNotFoundHandler((request, reply) => (wantsPage(request) ? page(reply) : nothing(request, reply)));
 }

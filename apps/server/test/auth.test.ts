@@ -1,0 +1,241 @@
+import { request as rawRequest } from 'node:http';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Host, openHost } from './host.ts';
+
+let host: Host;
+beforeAll(async () => {
+  host = await openHost('auth');
+});
+afterAll(() => host?.close());
+
+const unauthenticated = (path: string) => ({
+  error: {
+    message: 'You are not signed in, or your session has ended. Sign in again.',
+    code: -32001,
+    data: {
+      code: 'UNAUTHORIZED',
+      httpStatus: 401,
+      path,
+      requestId: expect.any(String),
+      reason: 'UNAUTHENTICATED',
+    },
+  },
+});
+
+describe('accounts', () => {
+  test('sign-up answers a session by header and by cookie, and both work', async () => {
+    const ana = await host.somebody('安娜 🎈');
+    expect(ana.cookie).toMatch(/^sparkroom\.session_token=/);
+    const byBearer = await host.query('me.get', undefined, ana.bearer);
+    expect(byBearer.status).toBe(200);
+    expect(byBearer.json.result.data).toEqual({
+      id: ana.id,
+      name: '安娜 🎈',
+      email: ana.email,
+      role: 'user',
+      locale: null,
+    });
+    const byCookie = await host.query('me.get', undefined, { cookie: ana.cookie });
+    expect(byCookie.json).toEqual(byBearer.json);
+    const outbox = await host.stores.mysql.db
+      .selectFrom('outbox')
+      .select('type')
+      .where('aggregate_id', '=', ana.id)
+      .execute();
+    expect(outbox).toEqual([{ type: 'user.registered' }]);
+  });
+
+  test('the cookie is for this site only and out of reach of scripts', async () => {
+    const answer = await host.auth('sign-up/email', {
+      name: 'Cookie',
+      email: 'cookie@sparkroom.example',
+      password: 'a password of length',
+    });
+    expect(answer.headers.getSetCookie()[0]).toMatch(/; HttpOnly; SameSite=Lax$/i);
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+  });
+
+  test('sign-in and sign-out', async () => {
+    const bo = await host.somebody('Bo');
+    const signedIn = await host.auth('sign-in/email', { email: bo.email.toUpperCase(), password: bo.password });
+    expect(signedIn.status).toBe(200);
+    const bearer = { authorization: `Bearer ${signedIn.headers.get('set-auth-token')}` };
+    expect((await host.query('me.get', undefined, bearer)).json.result.data.id).toBe(bo.id);
+    expect((await host.auth('sign-out', {}, bearer)).status).toBe(200);
+    const after = await host.query('me.get', undefined, bearer);
+    expect([after.status, after.json]).toEqual([401, unauthenticated('me.get')]);
+    // The other session goes on.
+    expect((await host.query('me.get', undefined, bo.bearer)).status).toBe(200);
+  });
+
+  test('an address has one account, whatever its case', async () => {
+    const cy = await host.somebody('Cy');
+    const again = await host.auth('sign-up/email', {
+      name: 'Other',
+      email: cy.email.toUpperCase(),
+      password: 'another password',
+    });
+    expect(again.status).toBe(422);
+    expect(again.json.code).toMatch(/USER_ALREADY_EXISTS/);
+  });
+
+  test.each([
+    ['a short password', { name: 'X', email: 'x@sparkroom.example', password: 'short' }, 'PASSWORD_TOO_SHORT'],
+    ['no address', { name: 'X', email: 'not an address', password: 'long enough 123' }, 'VALIDATION_ERROR'],
+  ])('%s is refused', async (_what, body, code) => {
+    const answer = await host.auth('sign-up/email', body);
+    expect([answer.status, answer.json.code]).toEqual([400, code]);
+  });
+
+  test('nobody makes themselves an admin', async () => {
+    const body = { name: 'Eve', email: 'eve@sparkroom.example', password: 'long enough 123', role: 'admin' };
+    const answer = await host.auth('sign-up/email', body);
+    expect([answer.status, answer.json.user.role]).toEqual([200, 'user']);
+    const bearer = { authorization: `Bearer ${answer.headers.get('set-auth-token')}` };
+    await host.auth('update-user', { role: 'admin' }, bearer);
+    expect((await host.query('me.get', undefined, bearer)).json.result.data.role).toBe('user');
+  });
+});
+
+describe('without a valid session', () => {
+  test('every procedure refuses', async () => {
+    for (const path of ['me.get', 'workspaces.list', 'clients.list', 'me.clients']) {
+      const answer = await host.query(path, undefined);
+      expect([answer.status, answer.json]).toEqual([401, unauthenticated(path)]);
+    }
+    const rated = await host.mutate('ratings.set', { ideaId: 'x', stars: 9 });
+    expect([rated.status, rated.json]).toEqual([401, unauthenticated('ratings.set')]);
+  });
+
+  test('an invalid token is none', async () => {
+    for (const token of ['', 'nonsense', 'a.b', `${'x'.repeat(32)}.${'y'.repeat(43)}=`]) {
+      const answer = await host.query('me.get', undefined, { authorization: `Bearer ${token}` });
+      expect([answer.status, answer.json]).toEqual([401, unauthenticated('me.get')]);
+    }
+  });
+
+  test('a token with another signature is none', async () => {
+    const dan = await host.somebody('Dan');
+    const [value] = dan.bearer.authorization.split('.');
+    const answer = await host.query('me.get', undefined, { authorization: `${value}.AAAA` });
+    expect([answer.status, answer.json]).toEqual([401, unauthenticated('me.get')]);
+  });
+
+  test('an expired session is none', async () => {
+    const fay = await host.somebody('Fay');
+    await host.stores.mysql.db
+      .updateTable('session')
+      .set({ expiresAt: '2020-01-01 00:00:00.000' })
+      .where('userId', '=', fay.id)
+      .execute();
+    for (const headers of [fay.bearer, { cookie: fay.cookie }]) {
+      const answer = await host.query('me.get', undefined, headers);
+      expect([answer.status, answer.json]).toEqual([401, unauthenticated('me.get')]);
+    }
+  });
+});
+
+describe('a wrong password', () => {
+  const limited = {
+    error: {
+      message: 'Too many failed sign-ins for this account. Try again in 10 minutes.',
+      code: -32029,
+      data: {
+        code: 'TOO_MANY_REQUESTS',
+        httpStatus: 429,
+        reason: 'RATE_LIMITED',
+        requestId: expect.any(String),
+      },
+    },
+  };
+
+  test('ten times closes the account to this address, but to no other account', async () => {
+    const gil = await host.somebody('Gil');
+    for (let i = 0; i < 10; i++) {
+      const email = i % 2 === 0 ? gil.email : gil.email.toUpperCase();
+      const answer = await host.auth('sign-in/email', { email, password: `wrong ${i} password` });
+      expect([answer.status, answer.json.code]).toEqual([401, 'INVALID_EMAIL_OR_PASSWORD']);
+    }
+    const refused = await host.auth('sign-in/email', { email: gil.email, password: gil.password });
+    expect([refused.status, refused.json]).toEqual([429, limited]);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(500);
+    const hal = await host.somebody('Hal');
+    expect((await host.auth('sign-in/email', { email: hal.email, password: hal.password })).status).toBe(200);
+    // The way round by another spelling of the path.
+    for (const path of [
+      '/api/auth/./sign-in/email',
+      '/api/auth/x/../sign-in/email',
+      '/api/auth//sign-in/email',
+      '/api/auth/sign-in/email/',
+      '/api/auth/sign%2din/email',
+      '/api/auth/sign-in%2femail',
+      '/api/auth/SIGN-IN/email',
+    ]) {
+      const status = await new Promise<number>((resolve, reject) => {
+        const raw = rawRequest(
+          `${host.url}/`,
+          { path, method: 'POST', headers: { 'content-type': 'application/json' } },
+          (response) => {
+            response.resume();
+            resolve(response.statusCode ?? 0);
+          },
+        );
+        raw.on('error', reject);
+        raw.end(JSON.stringify({ email: gil.email, password: gil.password }));
+      });
+      expect([path, status]).not.toEqual([path, 200]);
+    }
+  });
+});
+
+describe('another site', () => {
+  test('may not use a cookie, may with a bearer token of its own', async () => {
+    const ida = await host.somebody('Ida');
+    const origin = 'https://evil.example';
+    const forged = await host.mutate('clients.create', { name: 'X' }, { cookie: ida.cookie, origin });
+    expect([forged.status, forged.json]).toEqual([
+      403,
+      {
+        error: {
+          message: 'This page may not use Sparkroom. Open it at its own address.',
+          code: -32003,
+          data: {
+            code: 'FORBIDDEN',
+            httpStatus: 403,
+            reason: 'FORBIDDEN_ORIGIN',
+            requestId: expect.any(String),
+          },
+        },
+      },
+    ]);
+    expect((await host.query('clients.list', undefined, ida.bearer)).json.result.data.items).toEqual([]);
+    expect((await host.query('me.get', undefined, { cookie: ida.cookie, origin: 'null' })).status).toBe(403);
+    const own = await host.mutate('clients.create', { name: 'X' }, { cookie: ida.cookie, origin: host.url });
+    expect(own.status).toBe(200);
+    const signOut = await host.auth('sign-out', {}, { cookie: ida.cookie, origin });
+    expect(signOut.status).toBe(403);
+    expect((await host.query('me.get', undefined, { cookie: ida.cookie })).status).toBe(200);
+  });
+
+  test('gets no permission to read answers', async () => {
+    const answer = await host.query('me.get', undefined, { origin: 'https://evil.example' });
+    expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+  });
+
+  test('a foreign bearer does not carry a cookie past the check', async () => {
+    const jo = await host.somebody('Jo');
+    const answer = await host.mutate(
+      'clients.create',
+      { name: 'Forged' },
+      { cookie: jo.cookie, origin: 'https://evil.example', authorization: 'Bearer nonsense' },
+    );
+    expect(answer.status).not.toBe(200);
+    expect((await host.query('clients.list', undefined, jo.bearer)).json.result.data.items).toEqual([]);
+  });
+});
+
+test('the log holds no secret of anybody', () => {
+  const log = host.lines.join('');
+  expect(log.length).toBeGreaterThan(1000);
+  for (const secret of host.secrets) expect(log).not.toContain(secret);
+});
