@@ -30,10 +30,12 @@ export interface ErrorStateProps {
   onRetry?: (() => void) | undefined;
   /** Where else to go. */
   action?: ReactNode;
+  /** 1 when it is all there is on the page. */
+  order?: 1 | 2;
 }
 
 /** Shown instead of what could not be loaded: what happened, what is safe, what to do. */
-export function ErrorState({ trouble, onRetry, action }: ErrorStateProps) {
+export function ErrorState({ trouble, onRetry, action, order = 2 }: ErrorStateProps) {
   const { t } = useTranslation();
   const { title, text } = troubleText(t, trouble);
   return (
@@ -42,7 +44,9 @@ export function ErrorState({ trouble, onRetry, action }: ErrorStateProps) {
         <IconAlertTriangle />
       </div>
       <div>
-        <Title order={2}>{title}</Title>
+        <Title order={order} size="h2">
+          {title}
+        </Title>
         <Text mt="xs">{text}</Text>
         {trouble.reason === 'INTERNAL' && trouble.requestId ? (
           <Text mt="xs" size="sm" c="dimmed">

@@ -94,24 +94,26 @@ export function StarRating({ value, onRate, onClear, title, large }: StarRatingP
           </button>
         ))}
       </div>
-      <span
-        className={classes.word}
-        data-hint={shown === null || pointed !== null || undefined}
-        aria-hidden="true"
-      >
-        {shown === null ? (onRate ? t('rating.rate') : '') : t(`rating.word${shown}`)}
-      </span>
-      {rated !== null && onRate && onClear ? (
-        <ActionIcon
-          variant="subtle"
-          color="gray"
-          onClick={clear}
-          aria-label={t('rating.clear')}
-          title={t('rating.clear')}
+      <span className={classes.said}>
+        <span
+          className={classes.word}
+          data-hint={shown === null || pointed !== null || undefined}
+          aria-hidden="true"
         >
-          <IconX size="1rem" />
-        </ActionIcon>
-      ) : null}
+          {shown === null ? (onRate ? t('rating.rate') : '') : t(`rating.word${shown}`)}
+        </span>
+        {rated !== null && onRate && onClear ? (
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            onClick={clear}
+            aria-label={t('rating.clear')}
+            title={t('rating.clear')}
+          >
+            <IconX size="1rem" />
+          </ActionIcon>
+        ) : null}
+      </span>
       <VisuallyHidden role="status">{rated === null ? '' : t(`rating.word${rated}`)}</VisuallyHidden>
     </div>
   );

@@ -55,7 +55,7 @@ const dark: MantineColorsTuple = [
 ];
 
 const fonts =
-  '-apple-system, BlinkMacSystemFont, "Segoe UI", Roboto, "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", "Noto Sans SC", sans-serif';
+  '-apple-system, BlinkMacSystemFont, "Segoe UI", Roboto, "Noto Sans", "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", "Noto Sans SC", sans-serif';
 
 /** Only for what cannot be undone and for what went wrong. */
 const red: MantineColorsTuple = [

@@ -1,16 +1,16 @@
 import { Anchor, Button, Group, Stack, Text } from '@mantine/core';
 import type { GuidanceWithBody } from '@sparkroom/contract';
-import { ErrorState, Face, PlainText, RelativeTime, Skeletons } from '@sparkroom/ui';
+import { Face, PlainText, RelativeTime, Skeletons } from '@sparkroom/ui';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, useNavigate, useParams, useSearchParams } from 'react-router';
 import { client, queryClient, trpc } from '../api/client.ts';
-import { troubleOf } from '../api/trouble.ts';
 import { useMe } from '../session/me.tsx';
 import { ConfirmDialog } from '../shell/confirm-dialog.tsx';
 import { notifyDone, notifyError } from '../shell/notify.ts';
 import { focusHeading, PageHeading } from '../shell/page-heading.tsx';
+import { PageTrouble } from '../shell/page-trouble.tsx';
 import { useWorkspace } from '../workspace/use-workspace.ts';
 import { GuidanceForm } from './write-guidance.tsx';
 
@@ -63,7 +63,7 @@ export function ReadGuidance() {
   const { data, error, refetch } = useQuery(trpc.guidance.get.queryOptions({ id: guidanceId }));
   if (!data) {
     return error ? (
-      <ErrorState trouble={troubleOf(error)} onRetry={() => void refetch()} />
+      <PageTrouble error={error} onRetry={() => void refetch()} />
     ) : (
       <Skeletons count={1} height={12} />
     );

@@ -2,7 +2,6 @@ import { Alert, Anchor, Button, Group, Stack, Text, Title } from '@mantine/core'
 import type { Idea } from '@sparkroom/contract';
 import {
   Coverage,
-  ErrorState,
   Face,
   PlainText,
   RelativeTime,
@@ -15,10 +14,10 @@ import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Link, useParams, useSearchParams } from 'react-router';
 import { queryClient, trpc } from '../api/client.ts';
-import { troubleOf } from '../api/trouble.ts';
 import { useLive, useOpenWorkspace } from '../live/live-provider.tsx';
 import { useMe } from '../session/me.tsx';
 import { focusHeading, PageHeading } from '../shell/page-heading.tsx';
+import { PageTrouble } from '../shell/page-trouble.tsx';
 import { useShortcut } from '../shell/use-shortcut.ts';
 import { useWorkspaceQuery } from '../workspace/use-workspace.ts';
 import { EditIdea } from './edit-idea.tsx';
@@ -141,7 +140,7 @@ export function IdeaPage() {
   useOpenWorkspace(idea?.workspaceId);
   if (!idea) {
     return error ? (
-      <ErrorState trouble={troubleOf(error)} onRetry={() => void refetch()} />
+      <PageTrouble error={error} onRetry={() => void refetch()} />
     ) : (
       <Skeletons count={2} height={10} />
     );

@@ -1,5 +1,5 @@
 import { Alert, Anchor, Button, Container, Group, Stack, Text } from '@mantine/core';
-import { ErrorState, Skeletons, troubleText } from '@sparkroom/ui';
+import { Skeletons, troubleText } from '@sparkroom/ui';
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -11,6 +11,7 @@ import { useMe } from '../session/me.tsx';
 import { useKept } from '../session/use-kept.ts';
 import { notifyDone } from '../shell/notify.ts';
 import { PageHeading } from '../shell/page-heading.tsx';
+import { PageTrouble } from '../shell/page-trouble.tsx';
 import { useWorkspaceQuery } from '../workspace/use-workspace.ts';
 import { focusFirstFault, IdeaFields } from './idea-fields.tsx';
 import { EMPTY_IDEA, faultsOf, isSame } from './idea-text.ts';
@@ -60,7 +61,7 @@ export function PostIdeaPage() {
 
   if (!workspace.data) {
     return workspace.error ? (
-      <ErrorState trouble={troubleOf(workspace.error)} onRetry={() => void workspace.refetch()} />
+      <PageTrouble error={workspace.error} onRetry={() => void workspace.refetch()} />
     ) : (
       <Skeletons />
     );

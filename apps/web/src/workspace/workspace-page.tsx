@@ -1,17 +1,17 @@
 import { ActionIcon, Alert, Group, Menu, Text } from '@mantine/core';
 import type { Workspace } from '@sparkroom/contract';
-import { ErrorState, Faces, Skeletons } from '@sparkroom/ui';
+import { Faces, Skeletons } from '@sparkroom/ui';
 import { IconArchive, IconArchiveOff, IconDots, IconPencil } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { NavLink, Outlet, useParams } from 'react-router';
 import { client, queryClient, trpc } from '../api/client.ts';
-import { troubleOf } from '../api/trouble.ts';
 import { useMembers } from '../api/use-pages.ts';
 import { useOpenWorkspace } from '../live/live-provider.tsx';
 import { ConfirmDialog } from '../shell/confirm-dialog.tsx';
 import { notifyDone, notifyError } from '../shell/notify.ts';
+import { PageTrouble } from '../shell/page-trouble.tsx';
 import { ActivityPanel } from './activity-panel.tsx';
 import { EditWorkspaceDialog } from './edit-workspace-dialog.tsx';
 import { useWorkspaceQuery } from './use-workspace.ts';
@@ -137,11 +137,7 @@ export function WorkspacePage() {
   const { data: workspace, error, refetch } = useWorkspaceQuery(workspaceId);
   useOpenWorkspace(workspace?.id);
   if (!workspace) {
-    return error ? (
-      <ErrorState trouble={troubleOf(error)} onRetry={() => void refetch()} />
-    ) : (
-      <Skeletons count={4} />
-    );
+    return error ? <PageTrouble error={error} onRetry={() => void refetch()} /> : <Skeletons count={4} />;
   }
   return (
     <div className={classes.page}>
