@@ -27,7 +27,7 @@ temporary=$([ $# = 0 ] && echo yes || true)
 suite=${SUITE:-bookworm}
 steps=${STEPS:-start test}
 mirror=${MIRROR:-$(cat_sources | sed -nE 's/^(URIs:|deb( \[[^]]*\])?) +([^ ]+).*/\3/p' | head -1)}
-mounts=(proc dev/shm dev sys)
+mounts=(proc dev/pts dev/shm dev sys)
 launched=
 declare -a report=()
 
@@ -49,12 +49,26 @@ cleanup() {
 trap cleanup EXIT
 trap 'exit 130' INT TERM
 
-timed() { # timed <name> <command...>
+timed() { # timed <name> <command...>; a command that fails is noted and ends the run
   local name=$1 began=$SECONDS
   shift
   echo "== $name"
-  "$@"
-  report+=("$(printf '%5d s  %s' $((SECONDS - began)) "$name")")
+  if "$@"; then
+    note $((SECONDS - began)) "$name"
+  else
+    note $((SECONDS - began)) "$name: FAILED"
+    print_report
+    exit 1
+  fi
+}
+
+note() { # note <seconds> <what>
+  report+=("$(printf '%5d s  %s' "$1" "$2")")
+}
+
+print_report() {
+  echo
+  printf '%s\n' "${report[@]}"
 }
 
 inside() { # inside <command line>, in the clone, with an environment as after a fresh login
@@ -113,6 +127,7 @@ clone() {
 mount_system() {
   mount -t proc proc "$folder/proc"
   mount --bind /dev "$folder/dev"
+  mount -t devpts -o newinstance,ptmxmode=0666 devpts "$folder/dev/pts"
   mount -t tmpfs -o mode=1777 tmpfs "$folder/dev/shm"
   mount --bind /sys "$folder/sys"
   mount -o remount,ro,bind "$folder/sys"
@@ -120,7 +135,7 @@ mount_system() {
 
 # Runs `npm <command>` until it prints <words>, then stops it as a Ctrl-C would.
 until_ready() { # until_ready <npm command> <words>
-  local log=$folder/root/run.log
+  local log=$folder/root/run.log began=$SECONDS
   : >"$log"
   inside "exec npm $1" >"$log" 2>&1 &
   local pid=$!
@@ -129,6 +144,7 @@ until_ready() { # until_ready <npm command> <words>
     kill -0 $pid 2>/dev/null || { wait $pid || true; echo "npm $1 ended before it was ready" >&2; return 1; }
     sleep 0.2
   done
+  note $((SECONDS - began)) "npm $1: ready"
   kill -TERM "$(launcher_pid)"
   local waited=0
   while kill -0 $pid 2>/dev/null && [ $waited -lt 300 ]; do
@@ -152,15 +168,14 @@ echo "Node $(chroot "$folder" node --version), npm $(chroot "$folder" npm --vers
 
 for step in $steps; do
   case $step in
-    stack) timed 'npm run stack until ready, from nothing' until_ready 'run stack' 'the stores are ready' ;;
+    stack) timed 'npm run stack, from nothing, and stopped' until_ready 'run stack' 'the stores are ready' ;;
     start)
-      timed 'npm start until ready, from nothing' until_ready start 'Sparkroom is ready'
-      timed 'npm start until ready, again' until_ready start 'Sparkroom is ready'
+      timed 'npm start, from nothing, and stopped' until_ready start 'Sparkroom is ready'
+      timed 'npm start, again, and stopped' until_ready start 'Sparkroom is ready'
       ;;
     test) timed 'npm test' inside 'npm test' ;;
     *) echo "Unknown step $step" >&2; exit 2 ;;
   esac
 done
 
-echo
-printf '%s\n' "${report[@]}"
+print_report

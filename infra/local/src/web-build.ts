@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { repository } from './repository.ts';
 import { runProgram } from './run-program.ts';
@@ -28,15 +28,25 @@ export async function buildWeb(steps: Steps): Promise<void> {
   }
   await steps.run('building the web app', async () => {
     let said = '';
-    const { code } = await runProgram('vite', ['build', '--logLevel', 'warn'], {
-      cwd: web,
-      env: { NO_COLOR: '1', FORCE_COLOR: '0' },
-      hear: (text) => {
-        said = (said + text).slice(0, 4_000);
+    // Built aside and put in place in one go: a site that is running, or a build cut short, never has half of it.
+    const aside = join(web, 'node_modules', `.dist-${process.pid}`);
+    const { code } = await runProgram(
+      'vite',
+      ['build', '--logLevel', 'warn', '--emptyOutDir', '--outDir', aside],
+      {
+        cwd: web,
+        env: { NO_COLOR: '1', FORCE_COLOR: '0' },
+        hear: (text) => {
+          said = (said + text).slice(0, 4_000);
+        },
       },
-    });
-    if (code !== 0)
+    );
+    if (code !== 0) {
+      rmSync(aside, { recursive: true, force: true });
       throw new LauncherError('program-failed', `The web app could not be built. vite said:\n${said.trim()}`);
+    }
+    rmSync(join(web, 'dist'), { recursive: true, force: true });
+    renameSync(aside, join(web, 'dist'));
   });
 }
 
