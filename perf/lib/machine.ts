@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { arch, cpus, release, totalmem, type } from 'node:os';
+import { arch, cpus, loadavg, release, totalmem, type } from 'node:os';
 
 /** What a figure has to be read with. No names of hosts or people. */
 export interface MachineFacts {
@@ -8,6 +8,8 @@ export interface MachineFacts {
   memoryGb: number;
   system: string;
   node: string;
+  /** Processes that wanted to run in the last minute: others' work shows here when taken before a measurement. */
+  load: number;
 }
 
 export const machineFacts = (): MachineFacts => ({
@@ -16,6 +18,7 @@ export const machineFacts = (): MachineFacts => ({
   memoryGb: Math.round(totalmem() / 2 ** 30),
   system: `${type()} ${release()} ${arch()}`,
   node: process.version,
+  load: Math.round((loadavg()[0] ?? 0) * 10) / 10,
 });
 
 /**
