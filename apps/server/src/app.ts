@@ -21,6 +21,9 @@ import type { ServerSettings } from './settings.ts';
 import type { Stores } from './stores.ts';
 import { registerWebApp } from './web-app.ts';
 
+/** The policy of answers that are not pages. */
+const nothingRuns = "default-src 'none';frame-ancestors 'none'";
+
 declare module 'fastify' {
   interface FastifyRequest {
     timings: Timings;
@@ -60,6 +63,12 @@ export async function createApp(
     keepAliveTimeout: 65_000,
     routerOptions: { maxParamLength: 5000 },
     forceCloseConnections: 'idle',
+    // An address that cannot be decoded; it comes here before any hook.
+    frameworkErrors(error, request, reply) {
+      const { status, reason, message } = hostError(error, settings);
+      reply.header('x-request-id', request.id).header('content-security-policy', nothingRuns);
+      void sendError(request, reply, status, reason, message);
+    },
   });
 
   await fastify.register(helmet, {

@@ -57,7 +57,10 @@ describe('accounts', () => {
 
   test('sign-in and sign-out', async () => {
     const bo = await host.somebody('Bo');
-    const signedIn = await host.auth('sign-in/email', { email: bo.email.toUpperCase(), password: bo.password });
+    const signedIn = await host.auth('sign-in/email', {
+      email: bo.email.toUpperCase(),
+      password: bo.password,
+    });
     expect(signedIn.status).toBe(200);
     const bearer = { authorization: `Bearer ${signedIn.headers.get('set-auth-token')}` };
     expect((await host.query('me.get', undefined, bearer)).json.result.data.id).toBe(bo.id);
@@ -80,7 +83,11 @@ describe('accounts', () => {
   });
 
   test.each([
-    ['a short password', { name: 'X', email: 'x@sparkroom.example', password: 'short' }, 'PASSWORD_TOO_SHORT'],
+    [
+      'a short password',
+      { name: 'X', email: 'x@sparkroom.example', password: 'short' },
+      'PASSWORD_TOO_SHORT',
+    ],
     ['no address', { name: 'X', email: 'not an address', password: 'long enough 123' }, 'VALIDATION_ERROR'],
   ])('%s is refused', async (_what, body, code) => {
     const answer = await host.auth('sign-up/email', body);

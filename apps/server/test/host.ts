@@ -2,7 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { connectEvents, type Log, readEventsSettings, startRelay } from '@sparkroom/events';
-import { ensureDatabase, migrate, openMysql, outboxOf, PARTITIONS, readMysqlSettings } from '@sparkroom/mysql';
+import {
+  ensureDatabase,
+  migrate,
+  openMysql,
+  outboxOf,
+  PARTITIONS,
+  readMysqlSettings,
+} from '@sparkroom/mysql';
 import { expect } from 'vitest';
 import {
   type App,
@@ -209,7 +216,9 @@ function passwordsOf(env: NodeJS.ProcessEnv): string[] {
 /** No stack, no SQL, no paths and no secret in what is shown to a caller. */
 export function expectHarmless(text: string, secrets: readonly string[]): void {
   expect(text).not.toMatch(/node_modules|\.ts:\d|\.js:\d|"stack"|\bat (?:async )?\w+ \(/);
-  expect(text).not.toMatch(/\b(?:select|insert into|update|delete from)\b[\s\S]*\b(?:from|values|set|where)\b/i);
+  expect(text).not.toMatch(
+    /\b(?:select|insert into|update|delete from)\b[\s\S]*\b(?:from|values|set|where)\b/i,
+  );
   expect(text).not.toMatch(/errno|sqlState|\bER_[A-Z_]+|ECONN\w+|127\.0\.0\.1:\d/);
   for (const secret of secrets) expect(text).not.toContain(secret);
 }
@@ -233,4 +242,3 @@ export async function until(condition: () => boolean | Promise<boolean>, ms = 20
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
 }
-

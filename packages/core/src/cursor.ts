@@ -1,3 +1,4 @@
+import { Id } from '@sparkroom/contract';
 import { DomainError } from './errors.ts';
 
 /** A place in a list: its kind (so that one list's cursor is not used in another) and the last item's sort values. */
@@ -5,11 +6,25 @@ export function encodeCursor(kind: string, values: ReadonlyArray<string | number
   return Buffer.from(JSON.stringify([kind, ...values])).toString('base64url');
 }
 
+/** What a value of a cursor must be: besides plain text and numbers an id, or a time as the database writes it. */
+type Shape = 'string' | 'number' | 'id' | 'time';
+
+const fits: Record<Shape, (value: unknown) => boolean> = {
+  string: (value) => typeof value === 'string',
+  number: Number.isFinite,
+  // Checked here, because a server may refuse to compare anything else with a column of ids or times.
+  id: (value) => Id.safeParse(value).success,
+  time: (value) =>
+    typeof value === 'string' &&
+    /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}$/.test(value) &&
+    !Number.isNaN(Date.parse(`${value.replace(' ', 'T')}Z`)),
+};
+
 /**
  * Reads a cursor of `kind` whose values have the types of `shape`.
  * @throws DomainError INVALID_CURSOR for anything else
  */
-export function decodeCursor<const S extends ReadonlyArray<'string' | 'number'>>(
+export function decodeCursor<const S extends readonly Shape[]>(
   kind: string,
   shape: S,
   cursor: string | null | undefined,
@@ -23,9 +38,7 @@ export function decodeCursor<const S extends ReadonlyArray<'string' | 'number'>>
   }
   if (Array.isArray(parsed) && parsed[0] === kind && parsed.length === shape.length + 1) {
     const values = parsed.slice(1);
-    if (values.every((v, i) => typeof v === shape[i] && (typeof v !== 'number' || Number.isFinite(v)))) {
-      return values as never;
-    }
+    if (shape.every((type, i) => fits[type](values[i]))) return values as never;
   }
   throw new DomainError('INVALID_CURSOR', 'This cursor belongs to another list. Start from the first page.');
 }

@@ -8,7 +8,7 @@ import { readIn } from './access.ts';
 export function activityUseCases({ mysql, live }: Kit): Core['activity'] {
   return {
     async list(actor, { workspaceId, limit, cursor }) {
-      const after = decodeCursor('activity.list', ['string'], cursor);
+      const after = decodeCursor('activity.list', ['id'], cursor);
       await readIn(mysql, actor, workspaceId);
       const rows = await listActivity(mysql.db, workspaceId, actor.userId, limit + 1, after?.[0] ?? null);
       return pageOf(

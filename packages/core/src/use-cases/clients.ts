@@ -24,7 +24,7 @@ export function clientUseCases({ mysql, command, record }: Kit): Core['clients']
   return {
     get,
     async list(actor, { limit, cursor, archived }) {
-      const after = decodeCursor('clients.list', ['string', 'string'], cursor);
+      const after = decodeCursor('clients.list', ['string', 'id'], cursor);
       const rows = await listClients(mysql.db, {
         userId: actor.userId,
         all: seesAllClients(actor),

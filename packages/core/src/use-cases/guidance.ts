@@ -53,7 +53,7 @@ export function guidanceUseCases({ mysql, bodies, command, record }: Kit): Core[
   return {
     get,
     async list(actor, { workspaceId, limit, cursor }) {
-      const after = decodeCursor('guidance.list', ['string', 'string'], cursor);
+      const after = decodeCursor('guidance.list', ['time', 'id'], cursor);
       const { role, open } = await readIn(mysql, actor, workspaceId);
       const rows = await listGuidance(
         mysql.db,

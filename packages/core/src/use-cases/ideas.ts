@@ -116,7 +116,7 @@ export function ideaUseCases({ mysql, bodies, command, record }: Kit): Core['ide
       const { workspaceId, limit, sort, filter } = input;
       const { role, open } = await readIn(mysql, actor, workspaceId);
       const kind = `ideas.list.${sort}`;
-      const after = decodeCursor(kind, ['string', 'string'], input.cursor);
+      const after = decodeCursor(kind, [sort === 'title' ? 'string' : 'time', 'id'], input.cursor);
       const [rows, frame] = await Promise.all([
         listIdeas(mysql.db, {
           workspaceId,
@@ -174,13 +174,16 @@ export function ideaUseCases({ mysql, bodies, command, record }: Kit): Core['ide
       const { role, open } = await readIn(mysql, actor, workspaceId);
       const after = decodeCursor(
         'ideas.ranking',
-        ['number', 'number', 'number', 'string', 'string'],
+        ['number', 'number', 'number', 'time', 'id', 'number', 'number'],
         cursor,
-      ) as RankKey | null;
-      const [rows, frame] = await Promise.all([
+      );
+      const [rows, present] = await Promise.all([
         rankingRows(mysql.db, workspaceId),
         ratingFrame(mysql.db, workspaceId),
       ]);
+      // All pages are ranked by the prior of the first one: a rating in between would move every idea, not only its own.
+      const frame = after ? { ...present, ratings: after[5], sum: after[6] } : present;
+      const last = after?.slice(0, 5) as RankKey | undefined;
       const prior = priorOfFrame(frame);
       const ranked = rows
         .map((row) => ({ row, key: rankKey({ ...sumsOf(row), id: row.id, activeAt: row.active_at }, prior) }))
@@ -190,7 +193,7 @@ export function ideaUseCases({ mysql, bodies, command, record }: Kit): Core['ide
         prior,
       );
       // Continues behind the last key rather than at an offset: ratings that came in between move ideas, not the page.
-      const start = after ? ranked.findIndex(({ key }) => compareRanked(key, after) > 0) : 0;
+      const start = last ? ranked.findIndex(({ key }) => compareRanked(key, last) > 0) : 0;
       const from = start === -1 ? ranked.length : start;
       const slice = ranked.slice(from, from + limit);
       const details = new Map(
@@ -214,11 +217,12 @@ export function ideaUseCases({ mysql, bodies, command, record }: Kit): Core['ide
           },
         ];
       });
-      const last = slice.at(-1);
+      const end = slice.at(-1);
       const more = from + limit < ranked.length;
       return {
         items,
-        nextCursor: more && last ? encodeCursor('ideas.ranking', last.key) : null,
+        nextCursor:
+          more && end ? encodeCursor('ideas.ranking', [...end.key, frame.ratings, frame.sum]) : null,
         prior,
         total: ranked.length,
       };

@@ -63,7 +63,7 @@ export function invitationUseCases(kit: Kit, workspace: Core['workspaces']): Cor
 
   return {
     async list(actor, { workspaceId, limit, cursor }) {
-      const after = decodeCursor('invitations.list', ['string', 'string'], cursor);
+      const after = decodeCursor('invitations.list', ['time', 'id'], cursor);
       await readIn(mysql, actor, workspaceId, 'members.manage');
       const rows = await listInvitations(
         mysql.db,

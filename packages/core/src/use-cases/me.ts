@@ -26,7 +26,7 @@ export function meUseCases({ mysql }: Kit): Core['me'] {
       return await get(actor);
     },
     async clients(actor, { limit, cursor }) {
-      const after = decodeCursor('me.clients', ['string', 'string'], cursor);
+      const after = decodeCursor('me.clients', ['string', 'id'], cursor);
       const rows = await clientsOfUser(
         mysql.db,
         actor.userId,

@@ -67,7 +67,7 @@ export function memberUseCases(kit: Kit): Core['members'] {
 
   return {
     async list(actor, { workspaceId, limit, cursor }) {
-      const after = decodeCursor('members.list', ['number', 'string', 'string'], cursor);
+      const after = decodeCursor('members.list', ['number', 'string', 'id'], cursor);
       await readIn(mysql, actor, workspaceId);
       const rows = await listMembers(
         mysql.db,

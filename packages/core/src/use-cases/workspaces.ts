@@ -69,7 +69,7 @@ export function workspaceUseCases({ mysql, command, record }: Kit): Core['worksp
   return {
     get,
     async list(actor, { limit, cursor, archived }) {
-      const after = decodeCursor('workspaces.list', ['string', 'string'], cursor);
+      const after = decodeCursor('workspaces.list', ['string', 'id'], cursor);
       const rows = await workspacesOfUser(mysql.db, {
         userId: actor.userId,
         archived,
