@@ -15,6 +15,7 @@ export default defineConfig({
             'packages/*/src/**/*.test.{ts,tsx}',
             'apps/*/src/**/*.test.{ts,tsx}',
             'infra/*/src/**/*.test.ts',
+            'perf/**/*.test.ts',
             'test/**/*.test.ts',
           ],
         },

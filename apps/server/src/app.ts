@@ -17,6 +17,7 @@ import { signInAttempts } from './attempts.ts';
 import { ADDRESS_HEADER, type Auth, allowedOrigins, createAuth } from './auth.ts';
 import { registerHealth } from './health.ts';
 import { createMetrics } from './metrics.ts';
+import { sessionReader } from './sessions.ts';
 import type { ServerSettings } from './settings.ts';
 import type { Stores } from './stores.ts';
 import { registerWebApp } from './web-app.ts';
@@ -135,7 +136,7 @@ export async function createApp(
   });
   const isForeign = foreignOrigin(settings);
   registerAuth(fastify, auth, stores, isForeign);
-  registerTrpc(fastify, settings, stores, auth, isForeign, liveFeeds.signal);
+  registerTrpc(fastify, settings, stores, isForeign, liveFeeds.signal);
   await registerWebApp(
     fastify,
     (request, reply) => sendError(request, reply, 404, 'NOT_FOUND', 'There is nothing at this address.'),
@@ -344,23 +345,14 @@ function registerTrpc(
   fastify: FastifyInstance,
   settings: ServerSettings,
   stores: Stores,
-  auth: Auth,
   isForeign: (request: FastifyRequest) => boolean,
   ending: AbortSignal,
 ): void {
+  const sessions = sessionReader(settings, stores.mysql);
+
   async function actorOf(request: FastifyRequest): Promise<Actor | null> {
-    const { cookie, authorization } = request.headers;
-    if (!cookie && !authorization) return null;
-    const headers = new Headers();
-    if (cookie) headers.set('cookie', cookie);
-    if (authorization) headers.set('authorization', authorization);
-    const session = await readSession(auth, headers);
-    if (!session) return null;
-    return {
-      userId: session.user.id,
-      platformRole: session.user.role === 'admin' ? 'admin' : 'user',
-      requestId: request.id,
-    };
+    const session = await sessions.read(request.headers);
+    return session && { userId: session.userId, platformRole: session.role, requestId: request.id };
   }
 
   fastify.route({
@@ -403,13 +395,4 @@ function registerTrpc(
       return reply;
     },
   });
-}
-
-/** The library's session for these headers, or null; a database that is away is said to be away. */
-async function readSession(auth: Auth, headers: Headers) {
-  try {
-    return await auth.api.getSession({ headers });
-  } catch (error) {
-    throw new StoreUnavailableError('mysql', { cause: error });
-  }
 }

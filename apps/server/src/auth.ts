@@ -4,6 +4,7 @@ import { StoreUnavailableError } from '@sparkroom/pools';
 import { betterAuth } from 'better-auth';
 import { bearer } from 'better-auth/plugins';
 import type { Logger } from 'pino';
+import { COOKIE_PREFIX } from './sessions.ts';
 import type { ServerSettings } from './settings.ts';
 import type { Stores } from './stores.ts';
 
@@ -20,7 +21,7 @@ const SIGN_UPS = { window: 60, max: 60 };
  */
 export function createAuth(
   settings: ServerSettings,
-  stores: Pick<Stores, 'authPool' | 'cache' | 'registrations'>,
+  stores: Pick<Stores, 'authDatabase' | 'cache' | 'registrations'>,
   log: Logger,
 ) {
   return betterAuth({
@@ -29,7 +30,7 @@ export function createAuth(
     basePath: '/api/auth',
     secret: settings.authSecret,
     trustedOrigins: allowedOrigins(settings),
-    database: stores.authPool.promise(),
+    database: { db: stores.authDatabase.db, type: 'mysql', transaction: true },
     telemetry: { enabled: false },
     logger: {
       log: (level, message) => log[level === 'error' ? 'error' : 'debug']({ part: 'auth' }, message),
@@ -54,7 +55,7 @@ export function createAuth(
       database: { generateId: () => newId() },
       ipAddress: { ipAddressHeaders: [ADDRESS_HEADER] },
       defaultCookieAttributes: { sameSite: 'lax', httpOnly: true, secure: settings.url.startsWith('https:') },
-      cookiePrefix: 'sparkroom',
+      cookiePrefix: COOKIE_PREFIX,
     },
     databaseHooks: {
       user: {

@@ -99,17 +99,38 @@ export async function ensureDatabase(url: string): Promise<void> {
   }
 }
 
+/** The auth library's way to the database: its own queries, with our deadlines, errors and figures. */
+export interface AuthDatabase {
+  readonly db: Kysely<unknown>;
+  readonly gate: Gate;
+  close(): Promise<void>;
+}
+
 /**
- * A plain pool for the auth library, which brings its own queries and wants dates as `Date`.
- * @param connections at most so many; a sign-in holds one for a few milliseconds
+ * A pool of its own for the auth library, which wants dates as `Date` and must not wait behind slow lists.
+ * @param settings those of the main pool; its `connections` do not count here
+ * @param connections at most so many; a look-up of a session holds one for a millisecond
  */
-export function openAuthPool(url: string, connections = 5): Pool {
-  return createPool({
-    ...connectionOptions(url),
+export function openAuthDatabase(flavour: Flavour, settings: MysqlSettings, connections = 5): AuthDatabase {
+  const pool = createPool({
+    ...connectionOptions(settings.url),
     connectionLimit: connections,
     connectTimeout: 5000,
     enableKeepAlive: true,
   });
+  pool.on('connection', (connection) => {
+    for (const statement of sessionStatements(flavour, settings.statementMs)) connection.query(statement);
+  });
+  const gate = new Gate({ name: 'mysql_auth', size: connections, maxWaiting: 2000 });
+  const db = new Kysely<unknown>({ dialect: new MysqlDialect({ pool: gated(pool, gate, settings) }) });
+  return {
+    db,
+    gate,
+    async close() {
+      await gate.close();
+      await db.destroy();
+    },
+  };
 }
 
 /** Options every pool on this database shares. */

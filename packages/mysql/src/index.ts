@@ -6,7 +6,15 @@ export {
   type PendingBody,
   pendingBodies,
 } from './bodies.ts';
-export { type Db, ensureDatabase, type Mysql, openAuthPool, openMysql, type Trx } from './database.ts';
+export {
+  type AuthDatabase,
+  type Db,
+  ensureDatabase,
+  type Mysql,
+  openAuthDatabase,
+  openMysql,
+  type Trx,
+} from './database.ts';
 export { type Flavour, inserted, now, parseJson } from './dialect.ts';
 export { isDuplicate, isTransient } from './errors.ts';
 export { type Inbox, inboxOf } from './inbox.ts';

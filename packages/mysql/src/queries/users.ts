@@ -85,3 +85,14 @@ export function usersOf(mysql: Mysql, newEventId: () => string) {
 }
 
 export type Registrations = ReturnType<typeof usersOf>;
+
+/** The person behind a session token that has not expired, or undefined. */
+export async function findSession(db: Db, token: string) {
+  return await db
+    .selectFrom('session as s')
+    .innerJoin('user as u', 'u.id', 's.userId')
+    .select(['u.id as userId', 'u.role'])
+    .where('s.token', '=', token)
+    .where('s.expiresAt', '>', sql<string>`current_timestamp(3)`)
+    .executeTakeFirst();
+}
