@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import { startBrowser } from '../e2e/browser.ts';
+import { failCalls, openScreen, settled } from './open-screen.ts';
 import { type Screen, type Subjects, screens } from './screens.ts';
 import { findSubjects, type StorageState } from './subjects.ts';
 
@@ -58,38 +59,10 @@ async function open(
   return context.newPage();
 }
 
-/** Waits until nothing loads: no placeholders, fonts there, two frames drawn. */
-async function settled(page: Page): Promise<void> {
-  await page.locator('main').waitFor();
-  await page.waitForFunction(() => document.querySelector('[aria-busy="true"]') === null);
-  await page.evaluate(async () => {
-    await document.fonts.ready;
-    await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
-  });
-}
-
 async function shoot(page: Page, screen: Screen, subjects: Subjects, variant: Variant): Promise<string> {
-  if (screen.failing) {
-    await page.route(`**/trpc/**${screen.failing}*`, (route) => {
-      const path = new URL(route.request().url()).pathname.replace('/trpc/', '');
-      const error = {
-        message: 'away',
-        code: -32603,
-        data: { code: 'SERVICE_UNAVAILABLE', httpStatus: 503, reason: 'STORE_UNAVAILABLE', store: 'mysql' },
-      };
-      return route.fulfill({
-        status: 503,
-        contentType: 'application/json',
-        body: JSON.stringify(path.split(',').map(() => ({ error }))),
-      });
-    });
-  }
+  await failCalls(page, screen);
   await page.setViewportSize({ width: variant.width, height: sizes[variant.width] });
-  await page.goto(screen.path(subjects), { waitUntil: 'load' });
-  await settled(page);
-  if (screen.failing) await page.getByRole('alert').waitFor();
-  await screen.prepare?.(page);
-  await settled(page);
+  await openScreen(page, screen, subjects);
   // The whole page, with bars where they are on a tall screen.
   const height = await page.evaluate(() => document.documentElement.scrollHeight);
   await page.setViewportSize({

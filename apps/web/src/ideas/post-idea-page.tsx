@@ -1,5 +1,5 @@
 import { Alert, Anchor, Button, Container, Group, Stack, Text } from '@mantine/core';
-import { Skeletons, troubleText } from '@sparkroom/ui';
+import { ErrorState, Skeletons, troubleText } from '@sparkroom/ui';
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -64,6 +64,20 @@ export function PostIdeaPage() {
       <PageTrouble error={workspace.error} onRetry={() => void workspace.refetch()} />
     ) : (
       <Skeletons />
+    );
+  }
+  if (!workspace.data.may.post) {
+    const reason = workspace.data.archivedAt === null ? 'ROLE_REQUIRED' : 'WORKSPACE_ARCHIVED';
+    return (
+      <ErrorState
+        order={1}
+        trouble={{ reason }}
+        action={
+          <Button component={Link} to={`/w/${workspaceId}`}>
+            {t('idea.back', { name: workspace.data.name })}
+          </Button>
+        }
+      />
     );
   }
   const refused = post.error ? troubleText(t, troubleOf(post.error)) : null;

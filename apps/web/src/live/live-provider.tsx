@@ -36,6 +36,8 @@ interface Live {
   /** Forgets some of the news: they are shown now. */
   seen(part: Partial<News>): void;
   interrupted: boolean;
+  /** The workspace that the page shown belongs to. */
+  workspaceId: string | null;
   open(workspaceId: string | null): void;
 }
 
@@ -94,8 +96,9 @@ export function LiveProvider({ meId, children }: { meId: string; children: React
     if (!workspaceId) return;
 
     const counters = () => {
-      clearTimeout(collect.current);
+      if (collect.current !== undefined) return;
       collect.current = setTimeout(() => {
+        collect.current = undefined;
         const ids = [...rated.current];
         rated.current.clear();
         void refreshScores(ids);
@@ -178,12 +181,16 @@ export function LiveProvider({ meId, children }: { meId: string; children: React
       window.removeEventListener('online', onOnline);
       clearTimeout(quiet.current);
       clearTimeout(collect.current);
+      collect.current = undefined;
       setInterrupted(false);
       feed.stop();
     };
   }, [workspaceId, meId]);
 
   const seen = useCallback((part: Partial<News>) => setNews((n) => ({ ...n, ...part })), []);
-  const live = useMemo(() => ({ news, seen, interrupted, open: setWorkspaceId }), [news, seen, interrupted]);
+  const live = useMemo(
+    () => ({ news, seen, interrupted, workspaceId, open: setWorkspaceId }),
+    [news, seen, interrupted, workspaceId],
+  );
   return <LiveContext value={live}>{children}</LiveContext>;
 }

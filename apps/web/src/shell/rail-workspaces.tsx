@@ -1,8 +1,9 @@
 import { IconPlus } from '@tabler/icons-react';
 import { Fragment } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Link, NavLink } from 'react-router';
+import { Link } from 'react-router';
 import { useMyWorkspaces } from '../api/use-pages.ts';
+import { useLive } from '../live/live-provider.tsx';
 import { byClient } from '../workspace/by-client.ts';
 import classes from './shell.module.css';
 
@@ -10,6 +11,7 @@ import classes from './shell.module.css';
 export function RailWorkspaces() {
   const { t } = useTranslation();
   const { workspaces } = useMyWorkspaces();
+  const { workspaceId } = useLive();
   return (
     <div className={classes.workspaces}>
       {byClient(workspaces).map((client) => (
@@ -18,9 +20,13 @@ export function RailWorkspaces() {
           <ul className={classes.list}>
             {client.workspaces.map((workspace) => (
               <li key={workspace.id}>
-                <NavLink to={`/w/${workspace.id}`} className={classes.workspace ?? ''}>
+                <Link
+                  to={`/w/${workspace.id}`}
+                  className={classes.workspace}
+                  aria-current={workspace.id === workspaceId ? 'true' : undefined}
+                >
                   {workspace.name}
-                </NavLink>
+                </Link>
               </li>
             ))}
           </ul>

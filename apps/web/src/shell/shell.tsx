@@ -12,7 +12,7 @@ import {
 } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Link, NavLink, useMatch, useNavigate } from 'react-router';
+import { Link, NavLink, useNavigate } from 'react-router';
 import { useLive } from '../live/live-provider.tsx';
 import { useMe } from '../session/me.tsx';
 import { Preferences } from '../session/preferences.tsx';
@@ -81,7 +81,7 @@ function MeMenu() {
 export function Shell({ children }: { children: ReactNode }) {
   const { t } = useTranslation();
   const navigate = useNavigate();
-  const inWorkspace = useMatch('/w/:workspaceId/*')?.params.workspaceId;
+  const { workspaceId: inWorkspace } = useLive();
   const [finding, setFinding] = useState(false);
   const [help, setHelp] = useState(false);
   const newIdea = inWorkspace ? `/w/${inWorkspace}/new` : '/new';

@@ -1,0 +1,69 @@
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { failCalls, openScreen } from '../scripts/open-screen.ts';
+import { type Subjects, screens } from '../scripts/screens.ts';
+import { findSubjects } from '../scripts/subjects.ts';
+import { startBrowser } from './browser.ts';
+import { newContext, siteUrl, type Watch, watchedPage } from './site.ts';
+
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21aa'];
+/** What may differ between the themes. */
+const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
+
+let browser: Browser;
+let subjects: Subjects;
+const pages = new Map<string, { context: BrowserContext; page: Page; watch: Watch }>();
+
+beforeAll(async () => {
+  browser = await startBrowser();
+  const found = await findSubjects(browser, siteUrl);
+  subjects = found.subjects;
+  for (const as of ['demo', 'fresh', 'none'] as const) {
+    const storageState = as === 'none' ? undefined : found[as];
+    const context = await newContext(browser, storageState ? { storageState } : {});
+    pages.set(as, { context, ...(await watchedPage(context)) });
+  }
+});
+afterAll(() => browser?.close());
+
+/** One line for each violation: the rule and where. */
+async function violations(page: Page, only?: string[]): Promise<string[]> {
+  const builder = new AxeBuilder({ page });
+  const { violations: found } = await (only ? builder.withRules(only) : builder.withTags(RULES)).analyze();
+  return found.flatMap((v) =>
+    v.nodes.map((n) => `${v.id}: ${n.target.join(' ')} (${n.failureSummary ?? ''})`),
+  );
+}
+
+const wear = (page: Page, theme: 'light' | 'dark') =>
+  page.evaluate((value) => document.documentElement.setAttribute('data-mantine-color-scheme', value), theme);
+
+describe('the check itself', () => {
+  it('finds what cannot be read and what has no name', async () => {
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    await page.setContent('<main><p style="color:#ccc;background:#fff">faint</p><button></button></main>');
+    const found = (await violations(page)).map((line) => line.split(':')[0]);
+    expect(found).toContain('color-contrast');
+    expect(found).toContain('button-name');
+    await context.close();
+  });
+});
+
+describe('every screen is accessible in both themes and complains of nothing', () => {
+  it.each(screens)('$name', async (screen) => {
+    const found = pages.get(screen.as);
+    if (!found) throw new Error(`there is no page for ${screen.as}`);
+    const { page, watch } = found;
+    watch.problems.length = 0;
+    await failCalls(page, screen);
+    await openScreen(page, screen, subjects);
+    expect(await violations(page), 'light').toEqual([]);
+    await wear(page, 'dark');
+    expect(await violations(page, COLOUR_RULES), 'dark').toEqual([]);
+    expect(watch.problems).toEqual([]);
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    await page.evaluate(() => sessionStorage.clear());
+  });
+});

@@ -1,0 +1,90 @@
+import { createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { type Site, type Stack, startSite, startSteps, startTestStack } from '@sparkroom/local';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startBrowser } from './browser.ts';
+import { newIdea, newPerson, newWorkspace, watchedPage } from './site.ts';
+
+/** A site of its own: the stores that are killed here must not be missed by other tests. */
+let stack: Stack;
+let site: Site;
+let browser: Browser;
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() =>
+        typeof address === 'object' && address ? resolve(address.port) : reject(new Error('no port')),
+      );
+    });
+  });
+}
+
+beforeAll(async () => {
+  const steps = startSteps(() => {});
+  // No environment: the shared stack of this run is named there.
+  stack = await startTestStack(fileURLToPath(new URL('../../../.sparkroom', import.meta.url)), { env: {} });
+  site = await startSite(stack, { port: await freePort(), host: '127.0.0.1', steps, seed: false });
+  browser = await startBrowser();
+});
+afterAll(async () => {
+  await browser?.close();
+  await site?.stop();
+  await stack?.stop();
+});
+
+describe('a store that is killed', () => {
+  it('MySQL: the page names it, and one click brings everything back', async () => {
+    const ana = await newPerson(browser, 'Ana Lopez', { baseURL: site.url });
+    const workspaceId = await newWorkspace(ana, 'Robust');
+    const idea = await newIdea(ana, workspaceId, 'Survives');
+    const { page } = await watchedPage(ana.context);
+    await page.goto(`/ideas/${idea.id}`);
+    await page.getByRole('radio', { name: '4 stars: promising' }).click();
+    await expect.poll(async () => (await ana.client.ideas.get.query({ id: idea.id })).myRating).toBe(4);
+
+    await stack.kill('mysql', 'SIGKILL');
+    await page.getByRole('radio', { name: '2 stars: unlikely' }).click();
+    await page
+      .getByRole('alert')
+      .getByText('The database (MySQL) does not answer')
+      .waitFor({ timeout: 30_000 });
+    expect(await page.getByRole('radio', { name: /^4 stars/ }).getAttribute('aria-checked')).toBe('true');
+    await page.reload();
+    const again = page.getByRole('button', { name: 'Try again' });
+    await again.waitFor({ timeout: 30_000 });
+    await page.getByText('The database (MySQL) does not answer').first().waitFor();
+
+    await stack.restart('mysql');
+    await again.click();
+    await page.getByRole('heading', { level: 1, name: 'Survives' }).waitFor({ timeout: 30_000 });
+    await page.getByRole('radio', { name: /^4 stars/, checked: true }).waitFor();
+    await ana.context.close();
+  });
+
+  it('Redis and NATS: reading, posting and rating go on', async () => {
+    const ana = await newPerson(browser, 'Ana Lopez', { baseURL: site.url });
+    const workspaceId = await newWorkspace(ana, 'Goes on');
+    await stack.kill('redis', 'SIGKILL');
+    await stack.kill('nats', 'SIGKILL');
+    try {
+      const { page } = await watchedPage(ana.context);
+      await page.goto(`/w/${workspaceId}/new`);
+      await page.getByLabel('Title').fill('Without them', { timeout: 30_000 });
+      await page.getByLabel('The idea').fill('It is stored all the same.');
+      await page.getByRole('button', { name: 'Post idea' }).click();
+      await page.getByRole('heading', { level: 1, name: 'Without them' }).waitFor({ timeout: 30_000 });
+      await page.getByRole('article').getByText('It is stored all the same.').waitFor();
+      await page.getByRole('radio', { name: '5 stars: do this now' }).click();
+      await page.getByRole('radio', { name: /^5 stars/, checked: true }).waitFor();
+    } finally {
+      await stack.restart('redis');
+      await stack.restart('nats');
+    }
+    await ana.context.close();
+  });
+});

@@ -1,0 +1,39 @@
+import type { Page } from 'playwright-core';
+import type { Screen, Subjects } from './screens.ts';
+
+/** Waits until nothing loads: no placeholders, fonts there, two frames drawn. */
+export async function settled(page: Page): Promise<void> {
+  await page.locator('main').waitFor();
+  await page.waitForFunction(() => document.querySelector('[aria-busy="true"]') === null);
+  await page.evaluate(async () => {
+    await document.fonts.ready;
+    await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+  });
+}
+
+/** Answers the procedure that a screen wants failing with "store unavailable", in whatever batch it is asked. */
+export async function failCalls(page: Page, screen: Screen): Promise<void> {
+  if (!screen.failing) return;
+  const error = {
+    message: 'away',
+    code: -32603,
+    data: { code: 'SERVICE_UNAVAILABLE', httpStatus: 503, reason: 'STORE_UNAVAILABLE', store: 'mysql' },
+  };
+  await page.route(`**/trpc/**${screen.failing}*`, (route) => {
+    const calls = new URL(route.request().url()).pathname.replace('/trpc/', '').split(',');
+    return route.fulfill({
+      status: 503,
+      contentType: 'application/json',
+      body: JSON.stringify(calls.map(() => ({ error }))),
+    });
+  });
+}
+
+/** Opens a screen and brings it into the state that is to be seen. */
+export async function openScreen(page: Page, screen: Screen, subjects: Subjects): Promise<void> {
+  await page.goto(screen.path(subjects), { waitUntil: 'load' });
+  await settled(page);
+  if (screen.failing) await page.getByRole('alert').waitFor();
+  await screen.prepare?.(page);
+  await settled(page);
+}
