@@ -26,9 +26,14 @@ function freePort(): Promise<number> {
 
 beforeAll(async () => {
   const steps = startSteps(() => {});
-  // No environment: the shared stack of this run is named there.
-  stack = await startTestStack(fileURLToPath(new URL('../../../.sparkroom', import.meta.url)), { env: {} });
-  site = await startSite(stack, { port: await freePort(), host: '127.0.0.1', steps, seed: false });
+  // The environment names the shared stack of this run, which must not be used.
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !name.startsWith('SPARKROOM_')),
+  );
+  stack = await startTestStack(fileURLToPath(new URL('../../../.sparkroom', import.meta.url)), { env });
+  const port = await freePort();
+  const own = { SPARKROOM_URL: `http://127.0.0.1:${port}` };
+  site = await startSite(stack, { port, host: '127.0.0.1', steps, seed: false, env: own });
   browser = await startBrowser();
 });
 afterAll(async () => {
