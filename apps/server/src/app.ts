@@ -1,6 +1,6 @@
 import helmet from '@fastify/helmet';
 import rateLimit from '@fastify/rate-limit';
-import { type ApiContext, appRouter } from '@sparkroom/api';
+import { type ApiContext, appRouter, awayMessage } from '@sparkroom/api';
 import type { Reason, Store } from '@sparkroom/contract';
 import { type Actor, newId } from '@sparkroom/core';
 import { StoreUnavailableError, Timings, withTimings } from '@sparkroom/pools';
@@ -21,6 +21,8 @@ import { sessionReader } from './sessions.ts';
 import type { ServerSettings } from './settings.ts';
 import type { Stores } from './stores.ts';
 import { registerWebApp } from './web-app.ts';
+
+const isProbe = (path: string): boolean => /^\/(healthz|readyz|metrics)$/.test(path);
 
 /** The policy of answers that are not pages. */
 const nothingRuns = "default-src 'none';frame-ancestors 'none'";
@@ -85,7 +87,7 @@ export async function createApp(
   await fastify.register(rateLimit, {
     max: settings.requestsPerMinute,
     timeWindow: '1 minute',
-    allowList: (request) => /^\/(healthz|readyz|metrics)$/.test(request.url),
+    allowList: (request) => isProbe(request.url),
     errorResponseBuilder: (_request, context) =>
       Object.assign(new Error(`Too many requests. Try again in ${context.after}.`), { statusCode: 429 }),
   });
@@ -114,8 +116,8 @@ export async function createApp(
     const route = request.routeOptions.url ?? 'none';
     const name = route === '/trpc/:path' ? `/trpc/${procedureOf(request)}` : route;
     metrics.observe(request.method, name, reply.statusCode, reply.elapsedTime / 1000);
-    const level =
-      reply.statusCode >= 500 ? 'error' : /^\/(healthz|readyz|metrics)$/.test(route) ? 'debug' : 'info';
+    // Probes ask every few seconds, and "not ready" is an answer of theirs.
+    const level = isProbe(route) ? 'debug' : reply.statusCode >= 500 ? 'error' : 'info';
     request.log[level](
       { method: request.method, route: name, status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
       'request',
@@ -187,7 +189,7 @@ function hostError(
       store: error.store,
       status: 503,
       reason: 'STORE_UNAVAILABLE',
-      message: `${error.store} does not answer. Nothing was lost; try again in a moment.`,
+      message: awayMessage(error),
     };
   }
   switch (error.code) {
@@ -254,7 +256,9 @@ function foreignOrigin(settings: ServerSettings): (request: FastifyRequest) => b
   const origins = new Set(allowedOrigins(settings));
   // A cookie travels with requests that other sites make; an Origin header says where they were made.
   return ({ headers }) =>
-    headers.origin !== undefined && !origins.has(headers.origin) && !headers.authorization;
+    headers.origin !== undefined &&
+    !origins.has(headers.origin) &&
+    (headers.cookie !== undefined || !headers.authorization);
 }
 
 const sendForeign = (request: FastifyRequest, reply: FastifyReply): FastifyReply =>

@@ -35,6 +35,8 @@ export function createAuth(
     logger: {
       log: (level, message) => log[level === 'error' ? 'error' : 'debug']({ part: 'auth' }, message),
     },
+    // What is not an answer comes to our error handler, instead of going to the console as an empty 500.
+    onAPIError: { throw: true },
     emailAndPassword: { enabled: true, minPasswordLength: 10, maxPasswordLength: 128 },
     user: {
       fields: { emailVerified: 'email_verified', createdAt: 'created_at', updatedAt: 'updated_at' },

@@ -1,4 +1,5 @@
 import { isMigrated } from '@sparkroom/mysql';
+import { StoreUnavailableError } from '@sparkroom/pools';
 import type { FastifyInstance } from 'fastify';
 import type { Stores } from './stores.ts';
 
@@ -15,7 +16,13 @@ export function registerHealth(app: FastifyInstance, stores: Stores, draining: (
     const checks: Record<string, () => Promise<unknown>> = {
       mysql: () => stores.mysql.ping(),
       migrations: async () => {
-        migrated ||= await isMigrated(stores.mysql.db);
+        try {
+          migrated ||= await isMigrated(stores.mysql.db);
+        } catch (error) {
+          // Nothing is known of the schema of a database that is away, which the line above says.
+          if (error instanceof StoreUnavailableError) return;
+          throw error;
+        }
         if (!migrated) throw new Error('The schema is older than this program');
       },
       cloudant: () => stores.cloudant.ping(signal),

@@ -3,7 +3,7 @@ import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Stores } from './stores.ts';
 
 /** Figures of this process, as Prometheus reads them. */
-export function createMetrics(stores: Pick<Stores, 'mysql' | 'cloudant' | 'live'>) {
+export function createMetrics(stores: Pick<Stores, 'mysql' | 'authDatabase' | 'cloudant' | 'live'>) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const requests = new Histogram({
@@ -15,6 +15,7 @@ export function createMetrics(stores: Pick<Stores, 'mysql' | 'cloudant' | 'live'
   });
   const gates: Record<string, Gate> = {
     mysql: stores.mysql.gate,
+    mysql_auth: stores.authDatabase.gate,
     cloudant: stores.cloudant.gates.main,
     cloudant_slow: stores.cloudant.gates.slow,
   };

@@ -9,8 +9,9 @@ import {
   readEventsSettings,
 } from '@sparkroom/events';
 import {
+  type AuthDatabase,
   type Mysql,
-  openAuthPool,
+  openAuthDatabase,
   openMysql,
   type Registrations,
   readMysqlSettings,
@@ -20,7 +21,7 @@ import type { Logger } from 'pino';
 
 export interface Stores {
   mysql: Mysql;
-  authPool: ReturnType<typeof openAuthPool>;
+  authDatabase: AuthDatabase;
   cloudant: Cloudant;
   cache: Cache;
   events: Events;
@@ -43,8 +44,8 @@ export async function openStores(env: NodeJS.ProcessEnv, log: Logger): Promise<S
   try {
     const mysql = await openMysql(mysqlSettings);
     closers.unshift(() => mysql.close());
-    const authPool = openAuthPool(mysqlSettings.url);
-    closers.unshift(() => authPool.promise().end());
+    const authDatabase = openAuthDatabase(mysql.flavour, mysqlSettings);
+    closers.unshift(() => authDatabase.close());
     const events = await connectEvents(readEventsSettings(env, 'server'), log);
     closers.unshift(() => events.close());
     const live = openLiveFeed({ events, log });
@@ -58,7 +59,7 @@ export async function openStores(env: NodeJS.ProcessEnv, log: Logger): Promise<S
     });
     return {
       mysql,
-      authPool,
+      authDatabase,
       cloudant,
       cache,
       events,

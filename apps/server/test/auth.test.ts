@@ -231,12 +231,14 @@ describe('another site', () => {
 
   test('a foreign bearer does not carry a cookie past the check', async () => {
     const jo = await host.somebody('Jo');
-    const answer = await host.mutate(
-      'clients.create',
-      { name: 'Forged' },
-      { cookie: jo.cookie, origin: 'https://evil.example', authorization: 'Bearer nonsense' },
-    );
-    expect(answer.status).not.toBe(200);
+    for (const bearer of ['nonsense', 'a.b', '']) {
+      const answer = await host.mutate(
+        'clients.create',
+        { name: 'Forged' },
+        { cookie: jo.cookie, origin: 'https://evil.example', authorization: `Bearer ${bearer}` },
+      );
+      expect(answer.status).toBe(403);
+    }
     expect((await host.query('clients.list', undefined, jo.bearer)).json.result.data.items).toEqual([]);
   });
 });
@@ -244,5 +246,5 @@ describe('another site', () => {
 test('the log holds no secret of anybody', () => {
   const log = host.lines.join('');
   expect(log.length).toBeGreaterThan(1000);
-  for (const secret of host.secrets) expect(log).not.toContain(secret);
+  expect(host.secrets.filter((secret) => log.includes(secret))).toEqual([]);
 });

@@ -54,6 +54,10 @@ const storeNames = {
   nats: 'The event stream (NATS)',
 };
 
+/** What people read when a store is away. */
+export const awayMessage = ({ store }: Pick<StoreUnavailableError, 'store'>): string =>
+  `${storeNames[store]} does not answer. Nothing was lost; try again in a moment.`;
+
 /** Turns whatever a procedure threw into the public shape: a message for people and `ErrorData`. */
 function publicError(error: TRPCError): { message: string; data: ErrorData } {
   const cause = error.cause;
@@ -62,7 +66,7 @@ function publicError(error: TRPCError): { message: string; data: ErrorData } {
   }
   if (cause instanceof StoreUnavailableError) {
     return {
-      message: `${storeNames[cause.store]} does not answer. Nothing was lost; try again in a moment.`,
+      message: awayMessage(cause),
       data: { reason: 'STORE_UNAVAILABLE', store: cause.store },
     };
   }
