@@ -129,9 +129,8 @@ function send(response: ServerResponse, status: number, body: object): void {
 
 // Requests that end in a rejection nobody handles (for example `_changes?filter=_selector`) would otherwise
 // take the whole process with them; only the request itself goes without an answer.
-process.on('unhandledRejection', (reason) => console.error('unhandled rejection:', reason));
 process.on('uncaughtException', (error) => {
-  console.error('uncaught exception:', error);
+  console.error('uncaught:', error);
   if ('code' in error && (error.code === 'EADDRINUSE' || error.code === 'ENOSPC')) process.exit(1);
 });
 

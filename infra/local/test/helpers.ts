@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { nextFreePort } from '../src/ports.ts';
+import { identifyProcess } from '../src/process-identity.ts';
 import { privateFolder, repository } from '../src/repository.ts';
 import { type Stack, type StackOptions, startStack } from '../src/stack.ts';
 
@@ -61,14 +62,9 @@ export async function until(
   }
 }
 
-/** True while a process exists (zombies of this process do not count). */
+/** True while a process runs; one that has ended but has not been waited for does not. */
 export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
+  return identifyProcess(pid) !== undefined;
 }
 
 /** An executable shell script; returns the folder to put on PATH. */

@@ -133,6 +133,10 @@ test('a pid file whose pid now belongs to a foreign process: that one is left al
   const foreign = idleProcess(dir);
   mkdirSync(join(dir, 'run'));
   writeFileSync(join(dir, 'run', 'redis.pid'), JSON.stringify({ pid: foreign.pid, start: 'another boot/1' }));
+  writeFileSync(
+    join(dir, 'run', 'launcher.json'),
+    JSON.stringify({ pid: foreign.pid, start: 'another boot/1' }),
+  );
   writeFileSync(join(dir, 'run', 'nats.pid'), 'not JSON at all');
   const { said } = await stackForTest({ dir, only: ['redis'], ports: { redis: 24_350 } });
   expect(said.join('\n')).toContain(`pid ${foreign.pid} of an earlier redis now belongs to another program`);
