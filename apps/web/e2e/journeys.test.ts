@@ -281,6 +281,82 @@ describe('the keyboard alone', () => {
   });
 });
 
+describe('a workspace', () => {
+  it('keeps its last owner, changes roles, adds, removes and revokes', async () => {
+    const ana = await newPerson(browser, 'Ana Lopez');
+    const bo = await newPerson(browser, 'Bo Chen');
+    const workspaceId = await newWorkspace(ana, 'People');
+    const { page, watch } = await watchedPage(ana.context);
+    await page.goto(`/w/${workspaceId}/members`);
+    await page.getByRole('button', { name: 'Leave workspace' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Leave workspace' }).click();
+    await page.getByRole('alert').getByText('A workspace needs an owner').waitFor();
+
+    await page.getByLabel('E-mail').fill(`nobody.${Date.now()}@example.com`);
+    await page.getByRole('button', { name: 'Add directly' }).click();
+    await page.getByText('Nobody has an account with this address').waitFor();
+    await page.getByRole('button', { name: 'Create an invitation link instead' }).click();
+    await page.getByLabel('Invitation link').waitFor();
+    await page.getByRole('button', { name: 'Revoke' }).click();
+    await page.getByText('No invitation is open.').waitFor();
+
+    await page.getByLabel('E-mail').fill(bo.email);
+    await page.getByRole('button', { name: 'Add directly' }).click();
+    const role = page.getByRole('combobox', { name: 'Role of Bo Chen' });
+    await role.click();
+    await page.getByRole('option', { name: 'Viewer' }).click();
+    await expect
+      .poll(async () => (await bo.client.workspaces.get.query({ id: workspaceId })).role)
+      .toBe('viewer');
+    const reader = await watchedPage(bo.context);
+    await reader.page.goto(`/w/${workspaceId}/new`);
+    await reader.page.getByText('Your role does not allow this').waitFor();
+
+    await page.getByRole('button', { name: 'Remove Bo Chen' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await page.getByText(bo.email).waitFor({ state: 'detached' });
+    await reader.page.goto(`/w/${workspaceId}`);
+    await reader.page.getByText('This is not here').waitFor();
+    expect(watch.problems).toEqual([]);
+    expect(reader.watch.problems).toEqual([]);
+    await ana.context.close();
+    await bo.context.close();
+  });
+
+  it('has guidance, a new name, and can be archived and brought back', async () => {
+    const ana = await newPerson(browser, 'Ana Lopez');
+    const workspaceId = await newWorkspace(ana, 'Old name');
+    const { page, watch } = await watchedPage(ana.context);
+    await page.goto(`/w/${workspaceId}/guidance`);
+    await page.getByRole('link', { name: 'Write the first guidance' }).click();
+    await page.getByLabel('Title').fill('What we look for');
+    await page.getByLabel('Text').fill('Before May.\n\n不降价。');
+    await page.getByRole('button', { name: 'Publish' }).click();
+    await heading(page, 'What we look for');
+    await page.getByText('不降价。').waitFor();
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    await page.getByLabel('Title').fill('What we look for now');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await heading(page, 'What we look for now');
+
+    const more = page.getByRole('main').getByRole('button', { name: 'More actions' });
+    await more.click();
+    await page.getByRole('menuitem', { name: 'Edit workspace' }).click();
+    await page.getByRole('dialog').getByLabel('Name of the workspace').fill('New name');
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('navigation').getByRole('link', { name: 'New name' }).waitFor();
+    await more.click();
+    await page.getByRole('menuitem', { name: 'Archive workspace' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Archive workspace' }).click();
+    await page.getByText('This workspace is archived').waitFor();
+    await more.click();
+    await page.getByRole('menuitem', { name: 'Bring back' }).click();
+    await page.getByText('This workspace is archived').waitFor({ state: 'detached' });
+    expect(watch.problems).toEqual([]);
+    await ana.context.close();
+  });
+});
+
 describe('the ranking', () => {
   it('shows order, interval, coverage and brackets of the demo', async () => {
     const person = await demoPerson(browser);

@@ -104,7 +104,7 @@ async function pictureForReadme(
   state: StorageState,
 ): Promise<void> {
   const page = await open(browser, url, { name: 'readme', locale: 'en', theme: 'light', width: 1440 }, state);
-  await page.goto(`/w/${subjects.workspaceId}`);
+  await page.goto(`/w/${subjects.workspaceId}?status=open`);
   await settled(page);
   await mkdir(join(root, 'docs/images'), { recursive: true });
   await page.screenshot({ path: readmePicture, animations: 'disabled' });

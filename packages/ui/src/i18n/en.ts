@@ -356,7 +356,7 @@ export const en = {
     membershipremoved: 'left or removed somebody',
     ideacreated: 'posted',
     idearevised: 'changed',
-    ideastatusChanged: 'moved on',
+    ideastatusChanged: 'changed the status of',
     idearemoved: 'removed an idea',
     idearated: 'rated',
     ideaunrated: 'took a rating back from',

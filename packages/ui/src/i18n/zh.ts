@@ -350,7 +350,7 @@ export const zh: Texts<typeof en> = {
     membershipremoved: '退出或移除了成员',
     ideacreated: '发布了',
     idearevised: '修改了',
-    ideastatusChanged: '推进了',
+    ideastatusChanged: '更改了状态：',
     idearemoved: '删除了一个创意',
     idearated: '评价了',
     ideaunrated: '撤回了评分：',
