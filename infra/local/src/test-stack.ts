@@ -1,7 +1,9 @@
-import { readdir, rm } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sureFolder } from './folders.ts';
 import { claim } from './launcher-lock.ts';
+import { identifyProcess } from './process-identity.ts';
 import { type Stack, type StackOptions, startStack, stopLeftovers } from './stack.ts';
 import type { StoreName } from './stores/store.ts';
 
@@ -26,14 +28,9 @@ export async function startTestStack(
 ): Promise<Stack> {
   const parent = join(root, 'test');
   await sureFolder(parent);
-  for (const name of await readdir(parent))
-    if (name.startsWith('run-')) await removeDeadRun(join(parent, name));
+  await removeDeadRuns(root);
 
-  let number = 0;
-  const nameOf = (): string => join(parent, `run-${process.pid}${number > 0 ? `-${number}` : ''}`);
-  while (running.has(nameOf())) number++;
-  const dir = nameOf();
-  running.add(dir);
+  const dir = await mkdtemp(join(parent, `run-${process.pid}-`));
   const stack = await startStack({
     ...options,
     dir,
@@ -41,27 +38,46 @@ export async function startTestStack(
     nextFreePort: true,
     durable: false,
     template: join(parent, 'template'),
+  }).catch(async (error: unknown) => {
+    await rm(dir, { recursive: true, force: true });
+    throw error;
   });
+  // A test runner that is interrupted ends without its tear-down.
+  const stopNow = (): void => {
+    stack.stopNow();
+    rmSync(dir, { recursive: true, force: true });
+  };
+  process.once('exit', stopNow);
   return {
     ...stack,
     async stop() {
+      process.off('exit', stopNow);
       await stack.stop();
       await rm(dir, { recursive: true, force: true });
-      running.delete(dir);
     },
   };
 }
 
-const running = new Set<string>();
-
-async function removeDeadRun(dir: string): Promise<void> {
-  if (running.has(dir)) return;
-  try {
-    const lock = claim(join(dir, 'run', 'launcher.json'));
-    await stopLeftovers(dir, () => {});
-    await rm(dir, { recursive: true, force: true });
-    lock.release();
-  } catch {
-    // Alive, or another run is removing it right now.
+/**
+ * Stops and removes what test runs that were killed have left: folders `test/run-<pid>-...` whose process is no
+ * longer alive.
+ *
+ * @param root the repository's `.sparkroom` folder.
+ */
+export async function removeDeadRuns(root: string): Promise<void> {
+  const parent = join(root, 'test');
+  for (const name of await readdir(parent).catch(() => [])) {
+    const [, pid] = /^run-(\d+)-/.exec(name) ?? [];
+    if (pid === undefined || identifyProcess(Number(pid)) !== undefined) continue;
+    const dir = join(parent, name);
+    try {
+      await sureFolder(join(dir, 'run'));
+      const lock = claim(join(dir, 'run', 'launcher.json'));
+      await stopLeftovers(dir, () => {});
+      await rm(dir, { recursive: true, force: true });
+      lock.release();
+    } catch {
+      // A launcher in it is alive, or another run is removing it right now.
+    }
   }
 }

@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { nextFreePort } from '../src/ports.ts';
@@ -8,9 +7,10 @@ import { identifyProcess } from '../src/process-identity.ts';
 import { privateFolder, repository } from '../src/repository.ts';
 import { type Stack, type StackOptions, startStack } from '../src/stack.ts';
 
-/** A folder that is gone after the test. */
+/** A folder that is gone after the test; after a test that was killed, the next run stops what runs in it. */
 export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'sparkroom-test-'));
+  mkdirSync(join(privateFolder, 'test'), { recursive: true });
+  const folder = mkdtempSync(join(privateFolder, 'test', `run-${process.pid}-`));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   return folder;
 }

@@ -7,6 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { isPortFree, nextFreePort } from '../src/ports.ts';
 import { identifyProcess } from '../src/process-identity.ts';
 import { startStack } from '../src/stack.ts';
+import { removeDeadRuns } from '../src/test-stack.ts';
 import { bareEnv, fakeProgram, isAlive, ports, stackForTest, temporaryFolder, until } from './helpers.ts';
 
 /** Splits a Cloudant URL into what fetch wants: an address, and the credentials as a header. */
@@ -292,3 +293,24 @@ function idleProcess(cwd: string): ChildProcess {
   onTestFinished(() => void child.kill('SIGKILL'));
   return child;
 }
+
+test('what a killed test run has left is stopped and removed; a run that is alive is not', async () => {
+  const root = temporaryFolder();
+  const dead = join(root, 'test', 'run-999999999-dead');
+  const alive = join(root, 'test', `run-${process.pid}-alive`);
+  const leftover = idleProcess(root);
+  const other = idleProcess(root);
+  for (const [dir, child] of [
+    [dead, leftover],
+    [alive, other],
+  ] as const) {
+    mkdirSync(join(dir, 'run'), { recursive: true });
+    await until('it runs', () => identifyProcess(child.pid ?? 0)?.command.includes('sleep') ?? false);
+    writeFileSync(join(dir, 'run', 'redis.pid'), JSON.stringify(identifyProcess(child.pid ?? 0)));
+  }
+  await removeDeadRuns(root);
+  expect(existsSync(dead)).toBe(false);
+  await until('the leftover is gone', () => !isAlive(leftover.pid ?? 0));
+  expect(existsSync(alive)).toBe(true);
+  expect(isAlive(other.pid ?? 0)).toBe(true);
+});

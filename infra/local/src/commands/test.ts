@@ -6,6 +6,7 @@ import { browserEnv } from '../browser.ts';
 import { privateFolder, repository } from '../repository.ts';
 import { runProgram } from '../run-program.ts';
 import { seconds, startSteps } from '../steps.ts';
+import { removeDeadRuns } from '../test-stack.ts';
 import { inSession } from './session.ts';
 
 /** How many checks of a step held and how many did not. */
@@ -47,7 +48,7 @@ const browser: Step = {
  * `npm test`: types, lint, unit, integration and browser tests. With arguments only vitest, to which they go.
  * Its last line is `N passed, N failed`: tests, plus one for each tool that is not a test runner.
  *
- * @returns 0 when nothing failed.
+ * @returns 0 when nothing failed, 1 when something did, 130 when it was interrupted.
  */
 export async function test(args: string[]): Promise<number> {
   if (args.length === 0) return runSteps([types, webTypes, lint, unit, integration, browser]);
@@ -64,7 +65,8 @@ async function runSteps(all: readonly Step[]): Promise<number> {
   const steps = startSteps();
   steps.log(`plan: ${all.map((step) => step.name).join('; ')}`);
   const total: Count = { passed: 0, failed: 0 };
-  const code = await inSession(steps, async ({ signal }) => {
+  let isComplete = false;
+  await inSession(steps, async ({ signal }) => {
     for (const step of all) {
       signal.throwIfAborted();
       const began = performance.now();
@@ -84,11 +86,13 @@ async function runSteps(all: readonly Step[]): Promise<number> {
       );
     }
     signal.throwIfAborted();
-    return total.failed === 0 ? 0 : 1;
+    isComplete = true;
+    return 0;
   });
   // Plain, whatever the terminal: this line is read by programs.
   console.log(`${total.passed} passed, ${total.failed} failed`);
-  return code;
+  if (!isComplete) return 130;
+  return total.failed === 0 ? 0 : 1;
 }
 
 async function tool(file: string, args: readonly string[]): Promise<Count> {
@@ -122,6 +126,8 @@ async function vitest(
     return { passed: 0, failed: 1 };
   } finally {
     await rm(report, { force: true });
+    // After an interrupt test files have had no time to stop what they started.
+    await removeDeadRuns(privateFolder);
   }
 }
 
