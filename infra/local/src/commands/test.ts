@@ -112,7 +112,6 @@ async function vitest(
     'vitest',
     [
       'run',
-      '--passWithNoTests',
       '--reporter=default',
       '--reporter=json',
       `--outputFile.json=${report}`,
