@@ -2,7 +2,8 @@ import type { Cache } from '@sparkroom/cache';
 import type { Cloudant } from '@sparkroom/cloudant';
 import type { EventName, EventPayload } from '@sparkroom/contract';
 import type { LiveFeed } from '@sparkroom/events';
-import { insertAudit, insertEvent, type Mysql, type Trx } from '@sparkroom/mysql';
+import { insertAudit, insertEvent, isTransient, type Mysql, type Trx } from '@sparkroom/mysql';
+import { StoreUnavailableError } from '@sparkroom/pools';
 import { ulid } from 'ulid';
 import { type BodyReader, bodyReader } from './bodies.ts';
 import type { Actor } from './core.ts';
@@ -49,9 +50,16 @@ export function kitOf(deps: CoreDeps): Kit {
     cache: deps.cache,
     live: deps.live,
     async command(work) {
-      const value = await deps.mysql.transaction(work);
-      deps.wakeRelay();
-      return value;
+      try {
+        const value = await deps.mysql.transaction(work);
+        deps.wakeRelay();
+        return value;
+      } catch (error) {
+        // Three tries met others in the way: too busy now, not broken.
+        throw isTransient(error)
+          ? new StoreUnavailableError('mysql', { cause: error, detail: 'too many changes at once' })
+          : error;
+      }
     },
     async record(trx, actor, fact) {
       await insertEvent(trx, {

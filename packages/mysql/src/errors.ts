@@ -18,19 +18,21 @@ const away = new Set([
   'ER_CON_COUNT_ERROR',
   'ER_SERVER_SHUTDOWN',
   'ER_NORMAL_SHUTDOWN',
-  'ER_CONNECTION_KILLED',
-  'ER_STATEMENT_TIMEOUT',
   'ER_QUERY_TIMEOUT',
   'ER_QUERY_INTERRUPTED',
   'ER_DISK_FULL',
   'ER_OPTION_PREVENTS_STATEMENT',
 ]);
 
+/** Numbers of MariaDB's own errors, which the driver has no name for: connection killed, statement took too long. */
+const awayNumbers = new Set([1927, 1969]);
+
 /** A driver error that means "the store does not serve us now" becomes a StoreUnavailableError; others stay. */
 export function translateError(error: unknown): unknown {
   if (error instanceof StoreUnavailableError) return error;
   const lost =
     away.has(codeOf(error)) ||
+    awayNumbers.has(numberOf(error)) ||
     /closed state|Pool is closed|connection is closed/i.test((error as Error)?.message ?? '');
   return lost ? new StoreUnavailableError('mysql', { cause: error }) : error;
 }
