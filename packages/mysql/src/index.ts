@@ -31,6 +31,7 @@ export {
   PARTITIONS,
   partitionOf,
 } from './outbox.ts';
+export { outboxAuditOf, type Placed } from './outbox-audit.ts';
 export * from './queries/audit.ts';
 export * from './queries/clients.ts';
 export * from './queries/guidance.ts';

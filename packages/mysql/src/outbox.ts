@@ -78,6 +78,8 @@ export interface OutboxRow {
   createdAt: string;
   firstAttemptAt: string | null;
   attempts: number;
+  /** How often the stream lost it. */
+  republished: number;
 }
 
 /** What a relay does with its partition while it holds the partition's lock. */
@@ -88,6 +90,11 @@ export interface OutboxSession {
   markPublished(rows: ReadonlyArray<{ id: string; streamSeq: number }>): Promise<void>;
   /** Counts an attempt and keeps its error; sets the time of the first one. */
   markAttempt(ids: readonly string[], error: string | null): Promise<void>;
+  /**
+   * Sets the published rows of an aggregate between two versions (both exclusive) to pending again.
+   * @returns all kept rows between the two, in order of their versions
+   */
+  lost(aggregateType: string, aggregateId: string, after: number, before: number): Promise<OutboxRow[]>;
 }
 
 const pendingColumns = [
@@ -107,6 +114,7 @@ const pendingColumns = [
   'created_at',
   'first_attempt_at',
   'attempts',
+  'republished',
 ] as const satisfies ReadonlyArray<keyof Tables['outbox']>;
 
 /** The query behind {@link OutboxSession.pending}, apart so that a test can ask for its plan. */
@@ -119,28 +127,32 @@ export const pendingQuery = (db: Db, partition: number, limit: number) =>
     .orderBy('id')
     .limit(limit);
 
+type PendingRow = Awaited<ReturnType<ReturnType<typeof pendingQuery>['execute']>>[number];
+
+const rowOf = (r: PendingRow): OutboxRow => ({
+  id: r.id,
+  eventId: r.event_id,
+  aggregateType: r.aggregate_type,
+  aggregateId: r.aggregate_id,
+  aggregateVersion: Number(r.aggregate_version),
+  workspaceId: r.workspace_id,
+  actorId: r.actor_id,
+  requestId: r.request_id,
+  type: r.type,
+  schemaVersion: r.schema_version,
+  subject: r.subject,
+  payload: parseJson(r.payload),
+  traceparent: r.traceparent,
+  createdAt: isoOf(r.created_at),
+  firstAttemptAt: r.first_attempt_at === null ? null : isoOf(r.first_attempt_at),
+  attempts: r.attempts,
+  republished: r.republished,
+});
+
 function sessionOn(db: Db, partition: number): OutboxSession {
   return {
     async pending(limit) {
-      const rows = await pendingQuery(db, partition, limit).execute();
-      return rows.map((r) => ({
-        id: r.id,
-        eventId: r.event_id,
-        aggregateType: r.aggregate_type,
-        aggregateId: r.aggregate_id,
-        aggregateVersion: Number(r.aggregate_version),
-        workspaceId: r.workspace_id,
-        actorId: r.actor_id,
-        requestId: r.request_id,
-        type: r.type,
-        schemaVersion: r.schema_version,
-        subject: r.subject,
-        payload: parseJson(r.payload),
-        traceparent: r.traceparent,
-        createdAt: isoOf(r.created_at),
-        firstAttemptAt: r.first_attempt_at === null ? null : isoOf(r.first_attempt_at),
-        attempts: r.attempts,
-      }));
+      return (await pendingQuery(db, partition, limit).execute()).map(rowOf);
     },
     async markPublished(rows) {
       if (rows.length === 0) return;
@@ -173,6 +185,27 @@ function sessionOn(db: Db, partition: number): OutboxSession {
         }))
         .where('id', 'in', [...ids])
         .execute();
+    },
+    async lost(aggregateType, aggregateId, after, before) {
+      await db
+        .updateTable('outbox')
+        .set((eb) => ({ published_at: null, stream_seq: null, republished: eb('republished', '+', 1) }))
+        .where('aggregate_type', '=', aggregateType)
+        .where('aggregate_id', '=', aggregateId)
+        .where('aggregate_version', '>', String(after))
+        .where('aggregate_version', '<', String(before))
+        .where('published_at', 'is not', null)
+        .execute();
+      const rows = await db
+        .selectFrom('outbox')
+        .select(pendingColumns)
+        .where('aggregate_type', '=', aggregateType)
+        .where('aggregate_id', '=', aggregateId)
+        .where('aggregate_version', '>', String(after))
+        .where('aggregate_version', '<', String(before))
+        .orderBy('aggregate_version')
+        .execute();
+      return rows.map(rowOf);
     },
   };
 }

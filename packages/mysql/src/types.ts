@@ -185,6 +185,8 @@ export interface OutboxTable {
   stream_seq: ColumnType<string | null, string | number | null | undefined, string | number | null>;
   attempts: Generated<number>;
   last_error: string | null;
+  /** How often the stream lost it. */
+  republished: Generated<number>;
 }
 
 export interface InboxTable {

@@ -119,7 +119,8 @@ describe('values', () => {
         r.name,
       ),
     );
-    expect(texts.length).toBeGreaterThan(15);
+    // MySQL keeps JSON columns in utf8mb4 without saying so.
+    expect(texts.length).toBeGreaterThanOrEqual(15);
     expect(texts.filter((r) => r.set !== 'utf8mb4')).toEqual([]);
     await insertUser(mysql, 'emoji', '名字 👩‍🔬');
     const user = await mysql.db
