@@ -312,10 +312,12 @@ describe('a workspace', () => {
     await reader.page.goto(`/w/${workspaceId}/new`);
     await reader.page.getByText('Your role does not allow this').waitFor();
 
+    await reader.page.goto(`/w/${workspaceId}`);
+    await reader.page.getByText('Nobody has posted an idea yet.').waitFor();
     await page.getByRole('button', { name: 'Remove Bo Chen' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
     await page.getByText(bo.email).waitFor({ state: 'detached' });
-    await reader.page.goto(`/w/${workspaceId}`);
+    // Without a touch: the live stream ends, and the page finds out why.
     await reader.page.getByText('This is not here').waitFor();
     expect(watch.problems).toEqual([]);
     expect(reader.watch.problems).toEqual([]);

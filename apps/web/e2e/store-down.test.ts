@@ -1,12 +1,15 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Site, type Stack, startSite, startSteps, startTestStack } from '@sparkroom/local';
+import { type Site, type Stack, startSite, startStack, startSteps } from '@sparkroom/local';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startBrowser } from './browser.ts';
 import { newIdea, newPerson, newWorkspace, watchedPage } from './site.ts';
 
 /** A site of its own: the stores that are killed here must not be missed by other tests. */
+let dir: string;
 let stack: Stack;
 let site: Site;
 let browser: Browser;
@@ -30,7 +33,18 @@ beforeAll(async () => {
   const env = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !name.startsWith('SPARKROOM_')),
   );
-  stack = await startTestStack(fileURLToPath(new URL('../../../.sparkroom', import.meta.url)), { env });
+  const parent = fileURLToPath(new URL('../../../.sparkroom/test', import.meta.url));
+  await mkdir(parent, { recursive: true });
+  dir = await mkdtemp(join(parent, 'run-store-down-'));
+  stack = await startStack({
+    dir,
+    env,
+    // Away from where other test runs look for free ports: a killed store must find its own free when it comes back.
+    ports: { mysql: 21306, cloudant: 21984, redis: 21379, nats: 21222 },
+    nextFreePort: true,
+    durable: false,
+    template: join(parent, 'template'),
+  });
   const port = await freePort();
   const own = { SPARKROOM_URL: `http://127.0.0.1:${port}` };
   site = await startSite(stack, { port, host: '127.0.0.1', steps, seed: false, env: own });
@@ -40,6 +54,7 @@ afterAll(async () => {
   await browser?.close();
   await site?.stop();
   await stack?.stop();
+  if (dir) await rm(dir, { recursive: true, force: true });
 });
 
 describe('a store that is killed', () => {

@@ -3,11 +3,12 @@ import { createAuthClient } from 'better-auth/react';
 const auth = createAuthClient({ fetchOptions: { timeout: 20_000 } });
 
 /** Why signing in or up was refused; each has a text `auth.<problem>`. */
-export type AuthProblem = 'wrong' | 'taken' | 'weak' | 'badEmail' | 'tooMany' | 'failed';
+export type AuthProblem = 'wrong' | 'taken' | 'weak' | 'badEmail' | 'tooMany' | 'away' | 'failed';
 
 function problemOf(error: { code?: string | undefined; status: number }): AuthProblem {
   const code = error.code ?? '';
   if (error.status === 429) return 'tooMany';
+  if (error.status === 503) return 'away';
   if (code.startsWith('USER_ALREADY_EXISTS')) return 'taken';
   if (code.startsWith('PASSWORD_TOO')) return 'weak';
   if (code === 'INVALID_EMAIL') return 'badEmail';

@@ -1,4 +1,5 @@
 import { Alert, Anchor, Button, Group, Stack, Text, Title } from '@mantine/core';
+import { reasonOf } from '@sparkroom/client';
 import type { Idea } from '@sparkroom/contract';
 import {
   Coverage,
@@ -138,7 +139,7 @@ export function IdeaPage() {
   const { data: idea, error, refetch } = useQuery(trpc.ideas.get.queryOptions({ id: ideaId }));
   const workspace = useWorkspaceQuery(idea?.workspaceId ?? '');
   useOpenWorkspace(idea?.workspaceId);
-  if (!idea) {
+  if (!idea || reasonOf(error) === 'NOT_FOUND') {
     return error ? (
       <PageTrouble error={error} onRetry={() => void refetch()} />
     ) : (

@@ -82,11 +82,25 @@ describe('LiveFeed', () => {
     expect(h.events).toEqual(['9', '10']);
   });
 
-  it('reads again and reopens when the page was hidden for more than 30 s, not before', () => {
+  it('closes the stream of a page that stays hidden', () => {
     const h = harness();
     h.feed.start();
     h.feed.hidden();
+    vi.advanceTimersByTime(29_999);
+    expect(h.last().closed).toBe(false);
+    vi.advanceTimersByTime(1);
+    expect(h.last().closed).toBe(true);
     h.at(30_000);
+    h.feed.visible();
+    expect(h.opened).toHaveLength(2);
+    expect(h.last().closed).toBe(false);
+  });
+
+  it('reads again and reopens when the page was hidden for 30 s, not before', () => {
+    const h = harness();
+    h.feed.start();
+    h.feed.hidden();
+    h.at(29_999);
     h.feed.visible();
     expect(h.resyncs()).toBe(0);
     h.feed.hidden();

@@ -51,6 +51,7 @@ export class LiveFeed {
   #timer: ReturnType<typeof setTimeout> | null = null;
   #retryMs = FIRST_RETRY_MS;
   #hiddenAt: number | null = null;
+  #sleep: ReturnType<typeof setTimeout> | undefined;
   #stopped = false;
 
   constructor(options: LiveFeedOptions) {
@@ -63,19 +64,26 @@ export class LiveFeed {
 
   stop(): void {
     this.#stopped = true;
+    clearTimeout(this.#sleep);
     this.#shut();
   }
 
-  /** The page was hidden: remember since when. */
+  /**
+   * The page was hidden. After a while its stream is closed: a browser has six connections to a server, and forgotten
+   * windows would hold them all.
+   */
   hidden(): void {
     this.#hiddenAt = this.#now();
+    clearTimeout(this.#sleep);
+    this.#sleep = setTimeout(() => this.#shut(), SLEPT_MS);
   }
 
   /** The page is seen again: after a long time open a new stream and read everything again. */
   visible(): void {
     const hiddenFor = this.#hiddenAt === null ? 0 : this.#now() - this.#hiddenAt;
     this.#hiddenAt = null;
-    if (hiddenFor > SLEPT_MS) {
+    clearTimeout(this.#sleep);
+    if (hiddenFor >= SLEPT_MS) {
       this.#options.onResync();
       this.reopen();
     }

@@ -144,8 +144,10 @@ export function LiveProvider({ meId, children }: { meId: string; children: React
           { workspaceId, lastEventId },
           {
             onData: ({ data }) => handlers.onData(data),
-            onConnectionStateChange: ({ state }) => {
-              if (state !== 'idle') handlers.onConnected(state === 'pending');
+            onConnectionStateChange: ({ state, error }) => {
+              // The link asks again every few seconds, whatever the server answers; a refusal is for the feed to judge.
+              if (error && reasonOf(error) !== null) handlers.onEnd(error);
+              else if (state !== 'idle') handlers.onConnected(state === 'pending');
             },
             onError: (error) => handlers.onEnd(error),
             onComplete: () => handlers.onEnd(null),
@@ -165,7 +167,10 @@ export function LiveProvider({ meId, children }: { meId: string; children: React
       },
       isFinal: (error) => {
         const reason = reasonOf(error);
-        return reason === 'NOT_FOUND' || reason === 'UNAUTHENTICATED' || reason === 'ROLE_REQUIRED';
+        const final = reason === 'NOT_FOUND' || reason === 'UNAUTHENTICATED' || reason === 'ROLE_REQUIRED';
+        // Not a member any more, or signed out elsewhere: let the page find that out, too.
+        if (final) void queryClient.invalidateQueries();
+        return final;
       },
     });
     const onVisibility = () => (document.hidden ? feed.hidden() : feed.visible());

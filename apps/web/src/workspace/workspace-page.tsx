@@ -1,4 +1,5 @@
 import { ActionIcon, Alert, Group, Menu, Text } from '@mantine/core';
+import { reasonOf } from '@sparkroom/client';
 import type { Workspace } from '@sparkroom/contract';
 import { Faces, Skeletons } from '@sparkroom/ui';
 import { IconArchive, IconArchiveOff, IconDots, IconPencil } from '@tabler/icons-react';
@@ -136,7 +137,7 @@ export function WorkspacePage() {
   const { workspaceId = '' } = useParams();
   const { data: workspace, error, refetch } = useWorkspaceQuery(workspaceId);
   useOpenWorkspace(workspace?.id);
-  if (!workspace) {
+  if (!workspace || reasonOf(error) === 'NOT_FOUND') {
     return error ? <PageTrouble error={error} onRetry={() => void refetch()} /> : <Skeletons count={4} />;
   }
   return (

@@ -58,6 +58,7 @@ export const en = {
     badEmail: 'Write an e-mail address like ana@example.com.',
     needName: 'Write your name.',
     tooMany: 'Too many attempts. Wait a minute, then try again.',
+    away: 'A store does not answer, so nobody can sign in just now. What is stored is safe; try again in a moment.',
     failed: 'Signing in did not work. Nothing was changed; try again in a moment.',
     signedOut: 'You are signed out.',
   },

@@ -62,6 +62,7 @@ export const zh: Texts<typeof en> = {
     badEmail: '请输入形如 ana@example.com 的邮箱地址。',
     needName: '请输入姓名。',
     tooMany: '尝试次数过多，请一分钟后再试。',
+    away: '有存储没有响应，暂时无法登录。已保存的内容是安全的，请稍后重试。',
     failed: '登录没有成功，数据没有变化，请稍后重试。',
     signedOut: '您已退出登录。',
   },
