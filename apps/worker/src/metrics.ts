@@ -1,4 +1,4 @@
-import type { Consumer, Relay, RelayMetrics } from '@sparkroom/events';
+import type { Auditor, Consumer, Relay, RelayMetrics } from '@sparkroom/events';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 /** Milliseconds a figure may take to be had; a store that is away must not hang the scrape. */
@@ -35,6 +35,11 @@ export class WorkerMetrics {
       buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30, 300],
       registers,
     });
+    const lost = new Counter({
+      name: 'sparkroom_events_lost_before_successor_total',
+      help: 'Published events that the stream no longer had when a later one of their aggregate came up',
+      registers,
+    });
     this.relay = {
       published: (row, stored) => {
         published.inc({ type: row.type });
@@ -42,6 +47,7 @@ export class WorkerMetrics {
         delay.observe(Math.max(0, Date.now() - Date.parse(row.createdAt)) / 1_000);
       },
       failed: () => failures.inc(),
+      lost: (rows) => lost.inc(rows.length),
     };
   }
 
@@ -69,6 +75,24 @@ export class WorkerMetrics {
       const figures = await depth();
       pending.set(figures.pending);
       oldest.set(figures.oldestMs / 1_000);
+    });
+  }
+
+  /** Adds what the auditor found. */
+  watchAuditor(auditor: Auditor): void {
+    const gauge = (name: string, help: string) =>
+      new Gauge({ name: `sparkroom_auditor_${name}`, help, registers: [this.registry] });
+    const lost = gauge('lost_total', 'Events the stream had lost and that were set to be published again');
+    const ghosts = gauge('ghosts_total', 'Events in the stream that the database has lost');
+    const last = gauge(
+      'last_look_timestamp_seconds',
+      'When this process last compared outbox and stream; 0: never',
+    );
+    this.#onScrape.push(async () => {
+      const figures = auditor.figures();
+      lost.set(figures.lost);
+      ghosts.set(figures.ghosts);
+      last.set(figures.lastAt / 1_000);
     });
   }
 

@@ -1,3 +1,4 @@
+export { type Auditor, type AuditorOptions, type Finding, startAuditor } from './auditor.ts';
 export {
   connectEvents,
   type Events,
@@ -22,6 +23,14 @@ export {
   type Subscription,
 } from './live-feed.ts';
 export type { Log } from './log.ts';
-export type { DeadLetter, InboxPort, OutboxPort, OutboxRow, OutboxSession } from './outbox-port.ts';
+export type {
+  AuditPort,
+  DeadLetter,
+  InboxPort,
+  OutboxPort,
+  OutboxRow,
+  OutboxSession,
+  Placed,
+} from './outbox-port.ts';
 export type { Stored } from './publisher.ts';
 export { type Relay, type RelayMetrics, type RelayOptions, startRelay } from './relay.ts';

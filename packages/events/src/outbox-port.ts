@@ -21,6 +21,8 @@ export interface OutboxRow {
   createdAt: string;
   firstAttemptAt: string | null;
   attempts: number;
+  /** How often the stream lost it; above 0 it goes out under an id of its own. */
+  republished: number;
 }
 
 /** Work on one partition while its named lock is held, all on one connection. */
@@ -31,6 +33,12 @@ export interface OutboxSession {
   markPublished(rows: { id: string; streamSeq: number }[]): Promise<void>;
   /** Counts an attempt that did not succeed, with its error for the console. */
   markAttempt(ids: string[], error: string | null): Promise<void>;
+  /**
+   * The stream has lost an aggregate's events between two versions (both exclusive): sets those that are kept to
+   * pending, each counted as republished once more.
+   * @returns all kept rows between the two, in order of their versions
+   */
+  lost(aggregateType: string, aggregateId: string, after: number, before: number): Promise<OutboxRow[]>;
 }
 
 /** The outbox, as the relay needs it. Implemented by `@sparkroom/mysql`. */
@@ -47,6 +55,27 @@ export interface OutboxPort {
   ): Promise<T | null>;
   /** How much waits in all partitions, and for how many milliseconds the oldest has. */
   depth(): Promise<{ pending: number; oldestMs: number }>;
+}
+
+/** A published event and where the stream put it. */
+export interface Placed {
+  id: string;
+  eventId: string;
+  streamSeq: number;
+}
+
+/** The outbox, as the auditor needs it. Implemented by `@sparkroom/mysql`. All may throw StoreUnavailableError. */
+export interface AuditPort {
+  /** The kept rows with the lowest and the highest place; null when nothing is published. */
+  edges(): Promise<{ first: Placed; last: Placed } | null>;
+  /** Rows placed at `from` or above, in order of their places, at most `limit`. */
+  placed(from: number, limit: number): Promise<Placed[]>;
+  /** Looks at `limit` rows placed at `from` or above: the last place, and whether two rows claim the same. */
+  doubles(from: number, limit: number): Promise<{ upTo: number | null; found: boolean }>;
+  /** Sets lost rows to pending, each only if it is still placed where it was seen. @returns how many were */
+  republish(rows: readonly Placed[]): Promise<number>;
+  /** Whether there is a row of this event, published or not. */
+  has(eventId: string): Promise<boolean>;
 }
 
 /** Where an event goes that its consumer cannot handle. */

@@ -10,6 +10,18 @@ export interface Stored {
   already: boolean;
 }
 
+/** The stream does not have the events before this one. Thrown before anything is published. */
+export class MissingPredecessorError extends Error {
+  override name = 'MissingPredecessorError';
+  /** Highest version of the aggregate that the stream has; 0 for none. */
+  readonly last: number;
+
+  constructor(last: number) {
+    super(`the stream has the aggregate's events up to version ${last} only`);
+    this.last = last;
+  }
+}
+
 /** Aggregates whose last sequence is remembered; a forgotten one costs one more request. */
 const remembered = 10_000;
 
@@ -30,19 +42,30 @@ export class Publisher {
 
   /**
    * Publishes one row. Never call it twice at once for the same aggregate.
+   * @param evenAfterGap publish although earlier events of the aggregate are not in the stream: it may have let them
+   * go by age, and then the outbox has none of them either
+   * @throws MissingPredecessorError when they are not, and that was not said
    * @throws StoreUnavailableError when the outcome is unknown or the server is away: try the same row again
    * @throws Error when the server refuses this event (for example too large)
    */
-  async publish(row: OutboxRow): Promise<Stored> {
+  async publish(row: OutboxRow, evenAfterGap = false): Promise<Stored> {
     const subject = `${this.#events.prefix}.${row.subject}`;
-    let expected = this.#last.get(subject);
+    // What the stream lost once is looked for first: it may have come back, or be there under its second id.
+    let expected = row.republished > 0 ? undefined : this.#last.get(subject);
+    const seek = async (): Promise<Stored | number> => {
+      const found = await this.#lookUp(row, subject);
+      if (found.stored) return found.stored;
+      if (found.version < row.aggregateVersion - 1 && !evenAfterGap)
+        throw new MissingPredecessorError(found.version);
+      return found.last;
+    };
     if (expected === undefined) {
       // The first event of an aggregate finds an empty subject, unless an earlier try of it arrived: 10071 tells.
-      if (row.aggregateVersion <= 1) expected = 0;
+      if (row.aggregateVersion <= 1 && row.republished === 0) expected = 0;
       else {
-        const found = await this.#lookUp(row, subject);
-        if (found.stored) return found.stored;
-        expected = found.last;
+        const found = await seek();
+        if (typeof found !== 'number') return found;
+        expected = found;
       }
     }
     const { headers, data } = encodeRow(row);
@@ -50,7 +73,8 @@ export class Publisher {
       try {
         const ack = await this.#events.jetstream.publish(subject, data, {
           headers,
-          msgID: row.eventId,
+          // Under the first id the server may remember the message although it no longer has it.
+          msgID: row.republished > 0 ? `${row.eventId}:r${row.republished}` : row.eventId,
           expect: { lastSubjectSequence: expected, streamName: this.#events.stream },
           timeout: this.#events.deadlineMs,
         });
@@ -65,9 +89,9 @@ export class Publisher {
           return await reaching(() => Promise.reject(error));
         }
         // Somebody stored something on this subject since: perhaps this very event.
-        const found = await this.#lookUp(row, subject);
-        if (found.stored) return found.stored;
-        expected = found.last;
+        const found = await seek();
+        if (typeof found !== 'number') return found;
+        expected = found;
       }
     }
   }
@@ -77,19 +101,22 @@ export class Publisher {
     this.#last.clear();
   }
 
-  /** Whether the row is in the stream already, and the last sequence of its subject (0 when that is empty). */
-  async #lookUp(row: OutboxRow, subject: string): Promise<{ stored?: Stored; last: number }> {
+  /** Whether the row is in the stream already, and last sequence and version of its subject (0 when that is empty). */
+  async #lookUp(
+    row: OutboxRow,
+    subject: string,
+  ): Promise<{ stored?: Stored; last: number; version: number }> {
     const message = await this.#get({ last_by_subj: subject });
-    if (message === undefined) return { last: 0 };
+    if (message === undefined) return { last: 0, version: 0 };
     const last = message.seq;
     const lastId = eventIdOf({ subject, headers: message.header, data: message.data }, last);
     if (lastId === row.eventId) {
       this.#remember(subject, last);
-      return { stored: { seq: last, already: true }, last };
+      return { stored: { seq: last, already: true }, last, version: row.aggregateVersion };
     }
     // Versions rise along an aggregate's events, so behind a lower one ours cannot be.
     const version = Number(message.header.get(header.version) || 0);
-    if (version < row.aggregateVersion) return { last };
+    if (version < row.aggregateVersion) return { last, version };
     // Not remembered from here on: ours may lie before the last, and so may the aggregate's next rows, for which the
     // last sequence would be a fence that lets a second copy pass.
     // The id decides, not the version: what is not found goes out again, since a double is harmless and a loss is not.
@@ -97,10 +124,10 @@ export class Publisher {
       const stored = await this.#get({ seq, next_by_subj: subject });
       if (stored === undefined) break;
       const id = eventIdOf({ subject, headers: stored.header, data: stored.data }, stored.seq);
-      if (id === row.eventId) return { stored: { seq: stored.seq, already: true }, last };
+      if (id === row.eventId) return { stored: { seq: stored.seq, already: true }, last, version };
       seq = stored.seq;
     }
-    return { last };
+    return { last, version };
   }
 
   /** One stored message; `next_by_subj`: the first of that subject at or after `seq` (server 2.9 and later). */

@@ -2,13 +2,15 @@ import { StoreUnavailableError } from '@sparkroom/pools';
 import { type Events, wakeSubject } from './connection.ts';
 import { type Log, reasonOf } from './log.ts';
 import type { OutboxPort, OutboxRow, OutboxSession } from './outbox-port.ts';
-import { Publisher, type Stored } from './publisher.ts';
+import { MissingPredecessorError, Publisher, type Stored } from './publisher.ts';
 import { Bell, growing, pause } from './waiting.ts';
 
 /** What the relay reports, one call per row. */
 export interface RelayMetrics {
   published(row: OutboxRow, stored: Stored): void;
   failed(row: OutboxRow, error: unknown): void;
+  /** Events that were published once, and that the stream did not have when a later one of theirs came up. */
+  lost?(rows: readonly OutboxRow[]): void;
 }
 
 export interface RelayOptions {
@@ -100,6 +102,14 @@ interface Lane {
   failures: number;
 }
 
+/** Adds rows to a lane, or puts newer readings in place of those it has, in order of the aggregate's versions. */
+function addInOrder(lane: Lane, rows: readonly OutboxRow[]): void {
+  const ids = new Set(rows.map((row) => row.id));
+  lane.rows = [...lane.rows.filter((row) => !ids.has(row.id)), ...rows].sort(
+    (a, b) => a.aggregateVersion - b.aggregateVersion,
+  );
+}
+
 /** One holding of a partition's lock. Nothing survives it: the next holder reads the table again. */
 class PartitionRun {
   readonly #options: RelayOptions;
@@ -174,7 +184,7 @@ class PartitionRun {
       this.#inHand.add(row.id);
       fresh++;
       const lane = this.#lanes.get(row.subject);
-      if (lane) lane.rows.push(row);
+      if (lane) addInOrder(lane, [row]);
       else {
         const made: Lane = { rows: [row], failures: 0 };
         this.#lanes.set(row.subject, made);
@@ -201,8 +211,9 @@ class PartitionRun {
       let error: unknown;
       try {
         if (this.#ended.signal.aborted || this.#stop.aborted) return;
-        const stored = await this.#publisher.publish(row);
-        lane.rows.shift();
+        const stored = await this.#publish(row, lane);
+        if (!stored) continue;
+        lane.rows.splice(lane.rows.indexOf(row), 1);
         lane.failures = 0;
         this.#failing.delete(lane);
         this.#stored.push({ id: row.id, streamSeq: stored.seq });
@@ -229,6 +240,28 @@ class PartitionRun {
       await pause(growing(lane.failures, 100, away ? 1_000 : 10_000), this.#ended.signal);
     }
     if (lane.rows.length === 0) this.#lanes.delete(subject);
+  }
+
+  /** @returns undefined when earlier events of the aggregate must go first; they are in the lane then */
+  async #publish(row: OutboxRow, lane: Lane): Promise<Stored | undefined> {
+    try {
+      return await this.#publisher.publish(row);
+    } catch (error) {
+      if (!(error instanceof MissingPredecessorError)) throw error;
+      const { aggregateType, aggregateId, aggregateVersion } = row;
+      const lost = await this.#session.lost(aggregateType, aggregateId, error.last, aggregateVersion);
+      // Nothing kept: the stream has let them go by age, long after they were handled.
+      if (lost.length === 0) return await this.#publisher.publish(row, true);
+      const { log, metrics } = this.#options;
+      log.error(
+        { subject: row.subject, lost: lost.length },
+        'the stream has lost events, publishing them again',
+      );
+      metrics?.lost?.(lost);
+      for (const one of lost) this.#inHand.add(one.id);
+      addInOrder(lane, lost);
+      return undefined;
+    }
   }
 
   async #enter(): Promise<void> {

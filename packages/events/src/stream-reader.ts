@@ -1,5 +1,6 @@
 import { type ConsumerMessages, type JsMsg, nuid } from 'nats';
 import { type Events, nanos, reaching } from './connection.ts';
+import { eventIdOf } from './wire.ts';
 
 /** The stream no longer is what the reader saw before: made anew, rolled back, or aged beyond the wanted place. */
 export class StreamChangedError extends Error {
@@ -7,7 +8,12 @@ export class StreamChangedError extends Error {
 }
 
 /** A short-lived consumer of one reader, gone by itself after half a minute without pulls. */
-async function ephemeral(events: Events, from: number, filter: string | undefined): Promise<string> {
+async function ephemeral(
+  events: Events,
+  from: number,
+  filter: string | undefined,
+  headersOnly = false,
+): Promise<string> {
   const name = `reader-${nuid.next()}`;
   await reaching(() =>
     events.manager.consumers.add(events.stream, {
@@ -20,6 +26,7 @@ async function ephemeral(events: Events, from: number, filter: string | undefine
       mem_storage: true,
       num_replicas: 1,
       ...(filter === undefined ? {} : { filter_subject: filter }),
+      ...(headersOnly ? { headers_only: true } : {}),
     } as Parameters<typeof events.manager.consumers.add>[1]),
   );
   return name;
@@ -99,6 +106,38 @@ export async function readRange(
         await reaching(() => Promise.reject(new Error('the stream did not deliver in time')));
     }
     return found.filter((message) => message.seq <= to);
+  } finally {
+    events.manager.consumers.delete(events.stream, name).catch(() => undefined);
+  }
+}
+
+/**
+ * Event ids by sequence of what is stored from `from` to `to` (inclusive); bodies do not travel.
+ * @throws StoreUnavailableError when the stream cannot be read in time
+ */
+export async function readIds(events: Events, from: number, to: number): Promise<Map<number, string>> {
+  const ids = new Map<number, string>();
+  const name = await ephemeral(events, Math.max(1, from), undefined, true);
+  try {
+    const consumer = await reaching(() => events.jetstream.consumers.get(events.stream, name));
+    let pending = (await reaching(() => consumer.info())).num_pending;
+    for (let at = 0; pending > 0 && at < to; ) {
+      const messages = await reaching(() =>
+        consumer.fetch({
+          max_messages: Math.min(500, pending, to - Math.max(at, from - 1)),
+          expires: Math.max(1_000, events.deadlineMs),
+        }),
+      );
+      const before = pending;
+      for await (const message of messages) {
+        at = message.seq;
+        pending = message.info.pending;
+        if (at <= to) ids.set(at, eventIdOf(message, at));
+      }
+      if (pending === before)
+        await reaching(() => Promise.reject(new Error('the stream did not deliver in time')));
+    }
+    return ids;
   } finally {
     events.manager.consumers.delete(events.stream, name).catch(() => undefined);
   }

@@ -21,6 +21,7 @@ const row: OutboxRow = {
   createdAt: '2026-11-30T09:12:05.123456Z',
   firstAttemptAt: null,
   attempts: 0,
+  republished: 0,
 };
 
 describe('wire', () => {

@@ -1,5 +1,13 @@
 import { subjectOf } from '@sparkroom/contract';
-import type { DeadLetter, InboxPort, OutboxPort, OutboxRow, OutboxSession } from '../src/index.ts';
+import type {
+  AuditPort,
+  DeadLetter,
+  InboxPort,
+  OutboxPort,
+  OutboxRow,
+  OutboxSession,
+  Placed,
+} from '../src/index.ts';
 
 /** An outbox table in memory, with the named locks of its database. */
 export class MemoryOutbox {
@@ -33,6 +41,7 @@ export class MemoryOutbox {
       createdAt: '2026-11-30T09:12:05.123456Z',
       firstAttemptAt: null,
       attempts: 0,
+      republished: 0,
       ...over,
       partition: 0,
       streamSeq: null,
@@ -68,6 +77,21 @@ export class MemoryOutbox {
             row.lastError = error;
           }
       },
+      lost: async (aggregateType, aggregateId, after, before) => {
+        const between = this.rows.filter(
+          (row) =>
+            row.aggregateType === aggregateType &&
+            row.aggregateId === aggregateId &&
+            row.aggregateVersion > after &&
+            row.aggregateVersion < before,
+        );
+        for (const row of between)
+          if (row.streamSeq !== null) {
+            row.streamSeq = null;
+            row.republished++;
+          }
+        return between.map((row) => ({ ...row }));
+      },
     });
     return {
       withPartition: async (partition, fn) => {
@@ -80,6 +104,43 @@ export class MemoryOutbox {
         }
       },
       depth: async () => ({ pending: this.pendingCount(), oldestMs: 0 }),
+    };
+  }
+
+  /** The auditor's view of it. */
+  auditPort(): AuditPort {
+    const placed = (): Placed[] =>
+      this.rows
+        .flatMap(({ id, eventId, streamSeq }) => (streamSeq === null ? [] : [{ id, eventId, streamSeq }]))
+        .sort((a, b) => a.streamSeq - b.streamSeq);
+    return {
+      edges: async () => {
+        const [first, last] = [placed()[0], placed().at(-1)];
+        return first && last ? { first, last } : null;
+      },
+      placed: async (from, limit) =>
+        placed()
+          .filter((row) => row.streamSeq >= from)
+          .slice(0, limit),
+      doubles: async (from, limit) => {
+        const seqs = placed()
+          .map((row) => row.streamSeq)
+          .filter((seq) => seq >= from)
+          .slice(0, limit);
+        return { upTo: seqs.at(-1) ?? null, found: new Set(seqs).size < seqs.length };
+      },
+      republish: async (rows) => {
+        let changed = 0;
+        for (const { id, streamSeq } of rows) {
+          const row = this.rows.find((one) => one.id === id && one.streamSeq === streamSeq);
+          if (!row) continue;
+          row.streamSeq = null;
+          row.republished++;
+          changed++;
+        }
+        return changed;
+      },
+      has: async (eventId) => this.rows.some((row) => row.eventId === eventId),
     };
   }
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -49,8 +49,20 @@ export class NatsServer {
     await exited;
   }
 
+  /** Copies the store of a stopped server: what had reached the disk at that moment. */
+  async keepCopy(): Promise<void> {
+    await cp(this.#folder, `${this.#folder}-copy`, { recursive: true });
+  }
+
+  /** Puts the copy in place of the store of a stopped server: what a crash of its operating system leaves. */
+  async rollBack(): Promise<void> {
+    await rm(this.#folder, { recursive: true, force: true });
+    await cp(`${this.#folder}-copy`, this.#folder, { recursive: true });
+  }
+
   async remove(): Promise<void> {
     await this.kill();
+    await rm(`${this.#folder}-copy`, { recursive: true, force: true });
     await rm(this.#folder, { recursive: true, force: true });
   }
 }

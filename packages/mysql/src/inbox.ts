@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { Mysql, Trx } from './database.ts';
 import { isDuplicate } from './errors.ts';
 
@@ -30,6 +31,16 @@ export function inboxOf(mysql: Mysql) {
         if (error instanceof AlreadyProcessed) return { done: false };
         throw error;
       }
+    },
+    /**
+     * Forgets a chunk of events handled more than `days` ago; keep them longer than the stream keeps its events.
+     * @returns rows deleted; call again while it is `limit`
+     */
+    async purge(days: number, limit = 1000): Promise<number> {
+      const result = await sql`
+        delete from inbox where processed_at < current_timestamp(6) - interval ${days} day
+        order by processed_at limit ${limit}`.execute(mysql.db);
+      return Number(result.numAffectedRows ?? 0);
     },
     /** Keeps an event that could not be handled, whole, for a person to look at. A repeated call replaces the row. */
     async deadLetter(row: {
