@@ -98,6 +98,28 @@ export const screens: readonly Screen[] = [
   { name: 'me', as: 'demo', path: () => '/me' },
   { name: 'finder', as: 'demo', path: () => '/', prepare: press('/') },
   { name: 'shortcuts', as: 'demo', path: () => '/', prepare: press('?') },
+  {
+    name: 'me-menu',
+    as: 'demo',
+    path: () => '/',
+    prepare: async (page) => {
+      // In the rail only; a phone has a page of its own for it.
+      const button = page.locator('nav button[aria-haspopup="dialog"]');
+      if (await button.isVisible()) {
+        await button.click();
+        await page.getByRole('dialog').waitFor();
+      }
+    },
+  },
+  {
+    name: 'idea-menu',
+    as: 'demo',
+    path: (s) => `/ideas/${s.ideaId}`,
+    prepare: async (page) => {
+      await page.locator('main button[aria-haspopup="menu"]').click();
+      await page.getByRole('menu').waitFor();
+    },
+  },
   { name: 'not-found', as: 'demo', path: () => '/nowhere' },
   { name: 'empty-ideas', as: 'fresh', path: (s) => `/w/${s.emptyWorkspaceId}` },
   { name: 'empty-ranking', as: 'fresh', path: (s) => `/w/${s.emptyWorkspaceId}/ranking` },

@@ -106,7 +106,8 @@ export const theme = createTheme({
   cursorType: 'pointer',
   components: {
     Modal: { defaultProps: { centered: true, overlayProps: { backgroundOpacity: 0.45 } } },
-    Menu: { defaultProps: { shadow: 'sm', withinPortal: true } },
+    // The placeholder for the first focus is a child that a menu may not have; the first item takes the focus instead.
+    Menu: { defaultProps: { shadow: 'sm', withInitialFocusPlaceholder: false } },
     Select: { defaultProps: { allowDeselect: false, checkIconPosition: 'right' } },
   },
 });

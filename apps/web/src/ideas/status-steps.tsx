@@ -112,11 +112,7 @@ export function StatusSteps({ idea, onEdit }: { idea: Idea; onEdit: () => void }
             </Menu.Item>
           ))}
           {idea.may.remove ? (
-            <Menu.Item
-              color="red"
-              leftSection={<IconTrash size="1rem" />}
-              onClick={() => setAsking('remove')}
-            >
+            <Menu.Item leftSection={<IconTrash size="1rem" />} onClick={() => setAsking('remove')}>
               {t('common.remove')}
             </Menu.Item>
           ) : null}

@@ -26,7 +26,7 @@ export const en = {
     theme: 'Appearance',
     light: 'Light',
     dark: 'Dark',
-    system: 'As the system',
+    system: 'System',
     saved: 'Saved',
   },
   nav: {
