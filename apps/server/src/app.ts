@@ -151,7 +151,13 @@ export async function createApp(
     async close() {
       draining = true;
       liveFeeds.abort();
-      await fastify.close();
+      // Closing drops the connections that are idle now; those whose last request ends later would be kept alive.
+      const sweep = setInterval(() => fastify.server.closeIdleConnections(), 50);
+      try {
+        await fastify.close();
+      } finally {
+        clearInterval(sweep);
+      }
     },
   };
 }

@@ -1,0 +1,132 @@
+import { inputs, Reason } from '@sparkroom/contract';
+import { type Core, DomainError } from '@sparkroom/core';
+import { StoreUnavailableError } from '@sparkroom/pools';
+import { callTRPCProcedure, TRPCError } from '@trpc/server';
+import { getHTTPStatusCodeFromError } from '@trpc/server/http';
+import { describe, expect, test } from 'vitest';
+import { type ApiContext, appRouter } from './index.ts';
+
+const names = Object.keys(appRouter._def.procedures);
+const reported: unknown[] = [];
+
+const context = (core: Partial<Record<keyof Core, object>>, signedIn = true): ApiContext => ({
+  core: core as unknown as Core,
+  authenticate: async () => (signedIn ? { userId: 'me', platformRole: 'user', requestId: 'r' } : null),
+  requestId: 'request',
+  report: (error) => reported.push(error),
+});
+
+async function call(path: string, input: unknown, ctx: ApiContext): Promise<unknown> {
+  const procedure = (appRouter._def.procedures as unknown as Record<string, { _def: { type: 'query' } }>)[
+    path
+  ];
+  return await callTRPCProcedure({
+    router: appRouter,
+    path,
+    getRawInput: async () => input,
+    ctx,
+    type: procedure?._def.type ?? 'query',
+    signal: undefined,
+    batchIndex: 0,
+  });
+}
+
+const errorOf = async (promise: Promise<unknown>): Promise<TRPCError> => {
+  const error = await promise.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof TRPCError)) throw new Error(`no error: ${String(error)}`);
+  return error;
+};
+
+/** What a caller gets to see of an error. */
+const shown = (error: TRPCError) =>
+  appRouter._def._config.errorFormatter({
+    error,
+    type: 'query',
+    path: 'me.get',
+    input: undefined,
+    ctx: undefined,
+    shape: {
+      message: error.message,
+      code: -32603,
+      data: { code: error.code, httpStatus: getHTTPStatusCodeFromError(error), path: 'me.get' },
+    },
+  });
+
+describe('procedures', () => {
+  test('are those of the contract, by the same names', () => {
+    const withInput = Object.entries(inputs).flatMap(([group, procedures]) =>
+      Object.keys(procedures).map((name) => `${group}.${name}`),
+    );
+    expect(names.filter((name) => name !== 'me.get').sort()).toEqual(withInput.sort());
+  });
+
+  test.each(names)('%s needs a session before it looks at its input', async (name) => {
+    const error = await errorOf(call(name, { nonsense: true }, context({}, false)));
+    expect([error.code, (error.cause as DomainError).reason]).toEqual(['UNAUTHORIZED', 'UNAUTHENTICATED']);
+  });
+});
+
+describe('errors', () => {
+  const failing = (error: unknown) =>
+    context({
+      me: {
+        get: async () => {
+          throw error;
+        },
+      },
+    });
+
+  test.each(Reason.options)('%s has a status that fits, and its own message', async (reason) => {
+    const error = await errorOf(
+      call('me.get', undefined, failing(new DomainError(reason, 'What to do.', { currentVersion: 3 }))),
+    );
+    const status = getHTTPStatusCodeFromError(error);
+    const expected: Partial<Record<Reason, number>> = {
+      UNAUTHENTICATED: 401,
+      ROLE_REQUIRED: 403,
+      FORBIDDEN_ORIGIN: 403,
+      INVITATION_OTHER_PERSON: 403,
+      NOT_FOUND: 404,
+      USER_NOT_REGISTERED: 404,
+      INVITATION_INVALID: 404,
+      BODY_TOO_LARGE: 413,
+      RATE_LIMITED: 429,
+      INTERNAL: 500,
+      STORE_UNAVAILABLE: 503,
+    };
+    const bad = /^INVALID_(?!ATION)|^BATCH/.test(reason) ? 400 : 409;
+    expect([reason, status]).toEqual([reason, expected[reason] ?? bad]);
+    expect(shown(error)).toMatchObject({ message: 'What to do.', data: { reason, currentVersion: 3 } });
+  });
+
+  test.each([
+    ['mysql', 'The database (MySQL)'],
+    ['cloudant', 'The document store (Cloudant)'],
+    ['redis', 'The cache (Redis)'],
+    ['nats', 'The event stream (NATS)'],
+  ] as const)('without %s say so and nothing of the cause', async (store, name) => {
+    const cause = new Error('connect to secret-host:1 as root');
+    const away = new StoreUnavailableError(store, { cause, detail: 'detail' });
+    const error = await errorOf(call('me.get', undefined, failing(away)));
+    expect(getHTTPStatusCodeFromError(error)).toBe(503);
+    const shape = shown(error);
+    expect(shape).toMatchObject({
+      message: `${name} does not answer. Nothing was lost; try again in a moment.`,
+      data: { reason: 'STORE_UNAVAILABLE', store },
+    });
+    expect(JSON.stringify(shape)).not.toMatch(/secret|root|detail|stack/);
+    expect(reported.at(-1)).toBe(away);
+  });
+
+  test('unforeseen ones are reported and say nothing', async () => {
+    const mistake = new Error('select password from user');
+    const error = await errorOf(call('me.get', undefined, failing(mistake)));
+    const shape = shown(error);
+    expect(shape).toMatchObject({ data: { reason: 'INTERNAL' } });
+    expect(JSON.stringify(shape)).not.toMatch(/select|stack/);
+    expect(reported.at(-1)).toBe(mistake);
+  });
+});

@@ -1,0 +1,175 @@
+import { StoreUnavailableError } from '@sparkroom/pools';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { type Outlet, openOutlet } from './outlet.ts';
+import { openWorld, type Person, type World } from './world.ts';
+
+let world: World;
+let owner: Person;
+let workspaceId: string;
+let redis: Outlet;
+let cloudant: Outlet;
+
+beforeAll(async () => {
+  redis = await openOutlet(process.env.SPARKROOM_REDIS_URL ?? '');
+  cloudant = await openOutlet(process.env.SPARKROOM_CLOUDANT_URL ?? '');
+  world = await openWorld('texts', {
+    documents: true,
+    env: { ...process.env, SPARKROOM_REDIS_URL: redis.url, SPARKROOM_CLOUDANT_URL: cloudant.url },
+  });
+  owner = await world.person('Olga');
+  ({ id: workspaceId } = await world.workspace(owner));
+});
+afterAll(async () => {
+  await world?.close();
+  await Promise.allSettled([redis?.close(), cloudant?.close()]);
+});
+afterEach(async () => {
+  // Whatever a test left closed.
+  for (const outlet of [redis, cloudant]) {
+    await outlet.close();
+    await outlet.open();
+  }
+});
+
+const textOf = async (id: string) => (await world.core.ideas.get(owner, { id })).body.text;
+const listed = async (id: string) => {
+  const { items } = await world.core.ideas.list(owner, {
+    workspaceId,
+    limit: 100,
+    cursor: null,
+    sort: 'newest',
+    filter: 'all',
+    withBody: true,
+  });
+  return items.find((item) => item.id === id)?.body?.text;
+};
+const waiting = (id: string) =>
+  world.mysql.db.selectFrom('idea_pending').select('version').where('idea_id', '=', id).execute();
+
+describe('who writes a text reads it at once', () => {
+  test('before it is in the document store, after, and after the next edit', async () => {
+    const { core } = world;
+    const idea = await world.idea(owner, workspaceId, 'open', 'one');
+    expect([idea.body.text, await textOf(idea.id), await listed(idea.id)]).toEqual(
+      Array(3).fill('About one'),
+    );
+    await world.project();
+    expect(await waiting(idea.id)).toEqual([]);
+    expect([await textOf(idea.id), await listed(idea.id)]).toEqual(['About one', 'About one']);
+    // Now from the cache.
+    expect(await textOf(idea.id)).toBe('About one');
+    // An edit hides what the cache and the document store have.
+    const edited = await core.ideas.update(owner, { id: idea.id, version: 1, body: { text: 'two 二 🎈' } });
+    expect([edited.body.text, await textOf(idea.id), await listed(idea.id)]).toEqual(
+      Array(3).fill('two 二 🎈'),
+    );
+    await world.project();
+    expect([await textOf(idea.id), await listed(idea.id)]).toEqual(['two 二 🎈', 'two 二 🎈']);
+    // A change without a text keeps the text.
+    await core.ideas.update(owner, { id: idea.id, version: 2, title: 'new title' });
+    expect(await textOf(idea.id)).toBe('two 二 🎈');
+    await world.project();
+    expect(await textOf(idea.id)).toBe('two 二 🎈');
+  });
+
+  test('the history has every text, wherever it is', async () => {
+    const { core } = world;
+    const idea = await world.idea(owner, workspaceId, 'open', 'first');
+    await world.project();
+    await core.ideas.update(owner, { id: idea.id, version: 1, body: { text: 'second' } });
+    await world.project();
+    await core.ideas.update(owner, { id: idea.id, version: 2, body: { text: 'third' } });
+    const { items } = await core.ideas.history(owner, { id: idea.id });
+    expect(items.map((r) => r.body?.text)).toEqual(['third', 'second', 'About first']);
+  });
+
+  test('several edits before the projector comes: the last one is read, none is lost', async () => {
+    const idea = await world.idea(owner, workspaceId, 'open', 'v1');
+    for (const v of [2, 3, 4]) {
+      await world.core.ideas.update(owner, { id: idea.id, version: v - 1, body: { text: `v${v}` } });
+      expect(await textOf(idea.id)).toBe(`v${v}`);
+    }
+    await world.project();
+    expect(await waiting(idea.id)).toEqual([]);
+    expect(await textOf(idea.id)).toBe('v4');
+    const { items } = await world.core.ideas.history(owner, { id: idea.id });
+    expect(items.map((r) => r.body?.text)).toEqual(['v4', 'v3', 'v2', 'About v1']);
+  });
+
+  test('readers in the middle of projecting and editing never see an older text', async () => {
+    const idea = await world.idea(owner, workspaceId, 'open', '0');
+    let written = 0;
+    let done = false;
+    const readers = Array.from({ length: 4 }, async () => {
+      while (!done) {
+        const least = written;
+        const text = await textOf(idea.id);
+        expect(Number(text.replace('About ', ''))).toBeGreaterThanOrEqual(least);
+      }
+    });
+    const projector = (async () => {
+      while (!done) await world.project();
+    })();
+    for (let i = 1; i <= 8; i++) {
+      await world.core.ideas.update(owner, { id: idea.id, version: i, body: { text: String(i) } });
+      written = i;
+    }
+    done = true;
+    await Promise.all([...readers, projector]);
+    await world.project();
+    expect(await textOf(idea.id)).toBe('8');
+  });
+
+  test('guidance too', async () => {
+    const made = await world.core.guidance.create(owner, { workspaceId, title: 'g', body: { text: 'one' } });
+    const read = async () => (await world.core.guidance.get(owner, { id: made.id })).body.text;
+    expect(await read()).toBe('one');
+    await world.project();
+    expect(await read()).toBe('one');
+    await world.core.guidance.update(owner, { id: made.id, version: 1, body: { text: 'two' } });
+    expect(await read()).toBe('two');
+    await world.project();
+    expect(await read()).toBe('two');
+  });
+});
+
+describe('without a store', () => {
+  test('Redis: texts come from the document store, waiting ones from MySQL', async () => {
+    const stored = await world.idea(owner, workspaceId, 'open', 'stored');
+    await world.project();
+    await redis.close();
+    expect(await textOf(stored.id)).toBe('About stored');
+    const fresh = await world.idea(owner, workspaceId, 'open', 'fresh');
+    expect([await textOf(fresh.id), await listed(fresh.id), await listed(stored.id)]).toEqual([
+      'About fresh',
+      'About fresh',
+      'About stored',
+    ]);
+    await redis.open();
+    expect(await textOf(stored.id)).toBe('About stored');
+  });
+
+  test('Cloudant: waiting texts and lists are there, a stored text says what is missing, until it is back', async () => {
+    const stored = await world.idea(owner, workspaceId, 'open', 'stored');
+    await world.project();
+    await cloudant.close();
+    const error = await textOf(stored.id).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(StoreUnavailableError);
+    expect(error).toMatchObject({ store: 'cloudant' });
+    await expect(listed(stored.id)).rejects.toMatchObject({ store: 'cloudant' });
+    const fresh = await world.idea(owner, workspaceId, 'open', 'fresh');
+    expect(await textOf(fresh.id)).toBe('About fresh');
+    expect((await world.core.ratings.set(owner, { ideaId: stored.id, stars: 3 })).myRating).toBe(3);
+    const edited = await world.core.ideas.update(owner, {
+      id: stored.id,
+      version: 1,
+      body: { text: 'edited meanwhile' },
+    });
+    expect(edited.body.text).toBe('edited meanwhile');
+    await expect(world.project()).rejects.toMatchObject({ store: 'cloudant' });
+    await cloudant.open();
+    await world.project();
+    expect([await textOf(stored.id), await textOf(fresh.id)]).toEqual(['edited meanwhile', 'About fresh']);
+    expect(await waiting(stored.id)).toEqual([]);
+  }, 60_000);
+});
