@@ -36,8 +36,13 @@ async function violations(page: Page, only?: string[]): Promise<string[]> {
   );
 }
 
+/** Puts on a theme and waits for the colours that fade. */
 const wear = (page: Page, theme: 'light' | 'dark') =>
-  page.evaluate((value) => document.documentElement.setAttribute('data-mantine-color-scheme', value), theme);
+  page.evaluate(async (value) => {
+    document.documentElement.setAttribute('data-mantine-color-scheme', value);
+    await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+    await Promise.allSettled(document.getAnimations().map((animation) => animation.finished));
+  }, theme);
 
 describe('the check itself', () => {
   it('finds what cannot be read and what has no name', async () => {
