@@ -113,6 +113,7 @@ export class WorkerMetrics {
         'ack_floor_gap',
         'Last sequence given out minus the last below which all are acknowledged',
       ),
+      waiting: gauge('waiting', 'Aggregates whose next event waits for another try'),
       handled: gauge('handled_total', 'Events handled by this process'),
       failed: gauge('failed_total', 'Failures of handlers in this process'),
       deadLettered: gauge('dead_letters_total', 'Events this process made dead letters'),

@@ -35,6 +35,8 @@ export const maxEventBytes = 1_048_576;
 export interface Events {
   readonly prefix: string;
   readonly stream: string;
+  /** Small stream that keeps what the server says about consumers that give events up. */
+  readonly advisories: string;
   readonly connection: NatsConnection;
   readonly jetstream: JetStreamClient;
   readonly manager: JetStreamManager;
@@ -193,6 +195,35 @@ export async function connectEvents(settings: EventsSettings, log: Log): Promise
     num_replicas: settings.replicas ?? 1,
   } as Parameters<JetStreamManager['streams']['add']>[0];
 
+  const advisories = `${stream}_ADVISORIES`;
+  /** The server says these once, to whoever listens; the dead letters have the events themselves. */
+  async function sureAdvisories(): Promise<void> {
+    try {
+      await manager.streams.info(advisories);
+      return;
+    } catch (error) {
+      if (apiCode(error) !== apiCodes.streamNotFound) throw error;
+    }
+    try {
+      await manager.streams.add({
+        name: advisories,
+        subjects: ['MAX_DELIVERIES', 'MSG_TERMINATED'].map(
+          (kind) => `$JS.EVENT.ADVISORY.CONSUMER.${kind}.${stream}.>`,
+        ),
+        retention: 'limits',
+        storage: 'file',
+        discard: 'old',
+        max_msgs: 10_000,
+        max_age: config.max_age,
+        num_replicas: config.num_replicas,
+      } as Parameters<JetStreamManager['streams']['add']>[0]);
+    } catch (error) {
+      if (apiCode(error) === undefined) throw error;
+      if (apiCode(error) !== apiCodes.streamNameInUse)
+        log.warn({ stream: advisories, error: reasonOf(error) }, 'advisories are not kept');
+    }
+  }
+
   async function infoOrMake(): Promise<StreamInfo> {
     try {
       return await manager.streams.info(stream);
@@ -215,6 +246,7 @@ export async function connectEvents(settings: EventsSettings, log: Log): Promise
   return {
     prefix: settings.prefix,
     stream,
+    advisories,
     connection,
     jetstream,
     manager,
@@ -233,6 +265,7 @@ export async function connectEvents(settings: EventsSettings, log: Log): Promise
           const adjustable = ['max_age', 'max_msg_size', 'duplicate_window', 'num_replicas'];
           if (adjustable.some((key) => has[key] !== wanted[key]))
             await manager.streams.update(stream, config);
+          await sureAdvisories();
           return;
         } catch (error) {
           if (apiCode(error) === apiCodes.noJetStreamForAccount)

@@ -4,14 +4,35 @@ import type { ConsumerInfo, ConsumerMessages, JsMsg } from 'nats';
 import { apiCode, apiCodes, type Events, nanos, reaching } from './connection.ts';
 import { Lanes } from './lanes.ts';
 import { type Log, reasonOf } from './log.ts';
-import type { InboxPort } from './outbox-port.ts';
+import type { DeadLetter, InboxPort } from './outbox-port.ts';
 import { growing, pause, within } from './waiting.ts';
-import { bodyOf, decodeEvent, eventIdOf, headersOf } from './wire.ts';
+import { bodyOf, decodeEvent, eventIdOf, headersOf, rawOf } from './wire.ts';
 
 /** A handler throws it when the event's turn has not come (for example a gap in versions). Not counted as a failure. */
 export class NotYetError extends Error {
   override name = 'NotYetError';
 }
+
+/** An event came before its predecessors. */
+export class GapError extends NotYetError {
+  override name = 'GapError';
+}
+
+/**
+ * Version check of a handler that must see an aggregate's events one after the other.
+ * @param version of the event
+ * @param applied version that the handler's own state has; 0 for none, null when it begins with whatever comes first
+ * @returns false when the event had its effect before
+ * @throws GapError when events in between are missing: the event waits for them
+ */
+export function inTurn(version: number, applied: number | null): boolean {
+  if (applied === null || version === applied + 1) return true;
+  if (version <= applied) return false;
+  throw new GapError(`version ${version} came, version ${applied + 1} is awaited`);
+}
+
+/** Where a new durable begins: everything in the stream, only what comes, or from a sequence or a time on. */
+export type ConsumerStart = 'all' | 'new' | { seq: number } | { time: Date };
 
 /** What a handler gets beside the event. */
 export interface Delivery<Trx> {
@@ -45,7 +66,13 @@ export interface ConsumerOptions<N extends EventName, Trx> {
   /** Milliseconds after which the server gives an event to somebody else when nothing is heard. Default 30,000. */
   ackWaitMs?: number;
   /** Where a new durable begins. Default: everything that is in the stream. */
-  start?: 'all' | 'new';
+  start?: ConsumerStart;
+  /** 'never': the effects leave the system (mail, calls to others), so what is past must not be handled again. */
+  replay?: 'never';
+  /** Milliseconds an event may wait by {@link NotYetError}; from then on that counts as a failure. Default ten minutes. */
+  patienceMs?: number;
+  /** Milliseconds between two looks for dead letters that somebody wants tried again. Default 5,000. */
+  retryMs?: number;
   log: Log;
 }
 
@@ -57,6 +84,8 @@ export interface ConsumerFigures {
   ackPending: number;
   /** Last sequence given out minus the highest below which everything is acknowledged. */
   ackFloorGap: number;
+  /** Aggregates whose next event waits for another try. */
+  waiting: number;
   handled: number;
   failed: number;
   deadLettered: number;
@@ -70,6 +99,9 @@ export interface Consumer {
   stop(patienceMs?: number): Promise<void>;
 }
 
+/** Deliveries to other processes, none of which finished, after which starts of the handler are written down. */
+const suspectAfter = 2;
+
 const defaultBackoff = [250, 1_000, 5_000, 15_000, 60_000];
 
 /**
@@ -82,7 +114,22 @@ const defaultBackoff = [250, 1_000, 5_000, 15_000, 60_000];
 export function startConsumer<N extends EventName = EventName, Trx = unknown>(
   options: ConsumerOptions<N, Trx>,
 ): Consumer {
+  if (options.replay === 'never' && typeof options.start === 'object') throw notReplayed(options.name);
   return new Runtime(options);
+}
+
+export const notReplayed = (name: string): Error =>
+  new Error(`The effects of consumer ${name} leave the system: its events must not be handled a second time`);
+
+/** What this process knows of an event's earlier deliveries. */
+interface Tries {
+  /** Deliveries to this process. */
+  here: number;
+  failures: number;
+  /** Times it met a store that is away or had to wait; they set the delay only. */
+  outages: number;
+  /** When it first had to wait for others. */
+  waitsSince: number | undefined;
 }
 
 class Runtime<N extends EventName, Trx> implements Consumer {
@@ -97,12 +144,13 @@ class Runtime<N extends EventName, Trx> implements Consumer {
   /** Pulled and not answered, by sequence. */
   readonly #inHand = new Map<number, JsMsg>();
   /** By sequence: failures of the handler, and outages met on the way, which set the delay only. */
-  readonly #tries = new Map<number, { failures: number; outages: number }>();
+  readonly #tries = new Map<number, Tries>();
   /** By subject, that is by aggregate: the sequence that waits, when its next try is, and until when others wait for it. */
   readonly #blocked = new Map<string, { seq: number; next: number; until: number }>();
   readonly #done = { handled: 0, failed: 0, deadLettered: 0 };
   readonly #running: Promise<void>;
   readonly #tick: NodeJS.Timeout;
+  readonly #retrying: Promise<void>;
   #messages: ConsumerMessages | undefined;
 
   constructor(options: ConsumerOptions<N, Trx>) {
@@ -116,6 +164,7 @@ class Runtime<N extends EventName, Trx> implements Consumer {
       for (const message of this.#inHand.values()) answer(() => message.working());
     }, this.#ackWaitMs / 3);
     this.#running = this.#keepConsuming();
+    this.#retrying = this.#keepRetrying();
   }
 
   async figures(): Promise<ConsumerFigures> {
@@ -125,12 +174,13 @@ class Runtime<N extends EventName, Trx> implements Consumer {
       const code = apiCode(error);
       if (code !== apiCodes.consumerNotFound && code !== apiCodes.streamNotFound) throw error;
     });
-    if (!info) return { lag: 0, ackPending: 0, ackFloorGap: 0, ...this.#done };
+    const own = { waiting: this.#blocked.size, ...this.#done };
+    if (!info) return { lag: 0, ackPending: 0, ackFloorGap: 0, ...own };
     return {
       lag: info.num_pending,
       ackPending: info.num_ack_pending,
       ackFloorGap: info.delivered.stream_seq - info.ack_floor.stream_seq,
-      ...this.#done,
+      ...own,
     };
   }
 
@@ -138,7 +188,7 @@ class Runtime<N extends EventName, Trx> implements Consumer {
     this.#stopping.abort();
     this.#messages?.close();
     await within(
-      this.#running.then(() => this.#lanes.idle()),
+      Promise.all([this.#running, this.#retrying]).then(() => this.#lanes.idle()),
       patienceMs,
     );
     this.#hurry.abort();
@@ -190,7 +240,7 @@ class Runtime<N extends EventName, Trx> implements Consumer {
   }
 
   async #ensureConsumer(): Promise<ConsumerInfo> {
-    const { events, filter, start } = this.#options;
+    const { events, filter } = this.#options;
     const wanted = {
       filter_subject: `${events.prefix}.${filter}`,
       ack_wait: nanos(this.#ackWaitMs),
@@ -212,7 +262,7 @@ class Runtime<N extends EventName, Trx> implements Consumer {
           ...wanted,
           durable_name: this.name,
           ack_policy: 'explicit',
-          deliver_policy: start === 'new' ? 'new' : 'all',
+          ...this.#beginning(),
           replay_policy: 'instant',
         } as Parameters<typeof manager.consumers.add>[1]),
       );
@@ -222,8 +272,17 @@ class Runtime<N extends EventName, Trx> implements Consumer {
     return there;
   }
 
+  #beginning(): object {
+    const { start = 'all' } = this.#options;
+    if (typeof start === 'string') return { deliver_policy: start };
+    return 'seq' in start
+      ? { deliver_policy: 'by_start_sequence', opt_start_seq: Math.max(1, start.seq) }
+      : { deliver_policy: 'by_start_time', opt_start_time: start.time.toISOString() };
+  }
+
   #accept(message: JsMsg): void {
     const seq = message.seq;
+    this.#triesOf(seq).here++;
     // Delivered again although it is still worked on here: the first copy will answer.
     if (this.#inHand.has(seq)) {
       answer(() => message.working());
@@ -250,10 +309,14 @@ class Runtime<N extends EventName, Trx> implements Consumer {
     }
     if (this.#types && !this.#types.has(event.type)) return this.#finish(message);
     try {
-      await this.#options.handler(
-        event as Extract<AnyDomainEvent, { type: N }>,
-        this.#delivery(message, event),
-      );
+      const suspect = message.info.deliveryCount - this.#triesOf(seq).here >= suspectAfter;
+      if (suspect && !(await this.#mayBegin(message, event))) return;
+      try {
+        await this.#handle(event, { seq, deliveries: message.info.deliveryCount });
+      } finally {
+        // It ended, well or not, and so did not take the process with it.
+        if (suspect) await this.#options.inbox?.ended(this.name, event.id).catch(() => undefined);
+      }
     } catch (error) {
       return await this.#failed(message, event, error);
     }
@@ -261,11 +324,64 @@ class Runtime<N extends EventName, Trx> implements Consumer {
     this.#finish(message);
   }
 
-  #delivery(message: JsMsg, event: AnyDomainEvent): Delivery<Trx> {
+  /**
+   * Writes down that the handler begins with an event which others got and never finished: perhaps it ends the process
+   * each time, and then nobody would ever count that.
+   * @returns false when it has done so too often and is a dead letter now
+   */
+  async #mayBegin(message: JsMsg, event: AnyDomainEvent): Promise<boolean> {
+    const { inbox, maxDeliver = 6 } = this.#options;
+    if (!inbox) return true;
+    const begun = await inbox.began({
+      ...this.#letter(message, event.id),
+      error: 'its handler began and did not end',
+      attempts: 1,
+    });
+    const times = begun + suspectAfter;
+    if (times <= maxDeliver) return true;
+    this.#triesOf(message.seq).failures = times - 1;
+    await this.#bury(message, `${times - 1} processes ended while they handled it`);
+    return false;
+  }
+
+  #handle(event: AnyDomainEvent, place: { seq: number; deliveries: number }): Promise<void> {
+    return this.#options.handler(event as Extract<AnyDomainEvent, { type: N }>, this.#delivery(event, place));
+  }
+
+  /** Tries dead letters again that somebody has marked for it, each in the lane of its aggregate. */
+  async #keepRetrying(): Promise<void> {
+    const { inbox, log, retryMs = 5_000 } = this.#options;
+    while (inbox && (await pause(growing(1, retryMs, retryMs), this.#stopping.signal))) {
+      try {
+        for (const letter of await inbox.claimRetries(this.name, this.#concurrency))
+          this.#lanes.push(letter.subject, () => this.#retry(inbox, letter));
+      } catch (error) {
+        log.debug({ consumer: this.name, error: reasonOf(error) }, 'dead letters not looked for');
+      }
+    }
+  }
+
+  async #retry(inbox: InboxPort<Trx>, letter: DeadLetter): Promise<void> {
+    const { log } = this.#options;
+    const fields = { consumer: this.name, event: letter.eventId, seq: letter.streamSeq };
+    try {
+      const event = decodeEvent(rawOf(letter), letter.streamSeq);
+      await this.#handle(event, { seq: letter.streamSeq, deliveries: letter.attempts });
+      await inbox.settled(this.name, letter.eventId);
+      this.#done.handled++;
+      log.info(fields, 'dead letter handled');
+    } catch (error) {
+      this.#done.failed++;
+      log.warn({ ...fields, error: reasonOf(error) }, 'dead letter failed again');
+      // Claimed, it is dead again already; only its error is older.
+      await inbox.deadLetter({ ...letter, error: reasonOf(error) }).catch(() => undefined);
+    }
+  }
+
+  #delivery(event: AnyDomainEvent, place: { seq: number; deliveries: number }): Delivery<Trx> {
     const { inbox } = this.#options;
     return {
-      seq: message.seq,
-      deliveries: message.info.deliveryCount,
+      ...place,
       signal: this.#hurry.signal,
       once: async (effect) => {
         if (!inbox) throw new Error(`consumer ${this.name} has no inbox`);
@@ -278,7 +394,7 @@ class Runtime<N extends EventName, Trx> implements Consumer {
     const { log, maxDeliver = 6, inbox } = this.#options;
     const seq = message.seq;
     const fields = { consumer: this.name, event: event.id, type: event.type, seq, error: reasonOf(error) };
-    if (error instanceof StoreUnavailableError || error instanceof NotYetError) {
+    if (error instanceof StoreUnavailableError || (error instanceof NotYetError && this.#mayWait(seq))) {
       const times = ++this.#triesOf(seq).outages;
       log.debug(fields, 'event waits');
       return this.#again(message, this.#delayOfOutage(times));
@@ -288,6 +404,13 @@ class Runtime<N extends EventName, Trx> implements Consumer {
     if (times >= maxDeliver && inbox) return await this.#bury(message, reasonOf(error));
     log.warn({ ...fields, times }, 'handler failed, trying again');
     this.#again(message, this.#delayAfter(times));
+  }
+
+  /** Whether an event may go on waiting for others. */
+  #mayWait(seq: number): boolean {
+    const tries = this.#triesOf(seq);
+    tries.waitsSince ??= Date.now();
+    return Date.now() - tries.waitsSince < (this.#options.patienceMs ?? 600_000);
   }
 
   /** Plans the next try of a message; later ones of its aggregate wait for it. */
@@ -317,10 +440,10 @@ class Runtime<N extends EventName, Trx> implements Consumer {
     return growing(times, first, Math.max(first, 10_000));
   }
 
-  #triesOf(seq: number): { failures: number; outages: number } {
+  #triesOf(seq: number): Tries {
     let tries = this.#tries.get(seq);
     if (!tries) {
-      tries = { failures: 0, outages: 0 };
+      tries = { here: 0, failures: 0, outages: 0, waitsSince: undefined };
       this.#tries.set(seq, tries);
       // Those that another process finished are never asked for again.
       const oldest = this.#tries.keys().next();
@@ -337,16 +460,7 @@ class Runtime<N extends EventName, Trx> implements Consumer {
     const attempts = Math.max(1, this.#triesOf(seq).failures);
     try {
       if (!inbox) throw new Error(`${error} (and there is nowhere to keep it)`);
-      await inbox.deadLetter({
-        consumer: this.name,
-        eventId,
-        subject: message.subject,
-        streamSeq: seq,
-        payload: bodyOf(message),
-        headers: headersOf(message),
-        error,
-        attempts,
-      });
+      await inbox.deadLetter({ ...this.#letter(message, eventId), error, attempts });
     } catch (trouble) {
       const times = ++this.#triesOf(seq).outages;
       log.error(
@@ -360,6 +474,17 @@ class Runtime<N extends EventName, Trx> implements Consumer {
     // Without a reason: that form needs server 2.10.
     answer(() => message.term());
     this.#forget(message);
+  }
+
+  #letter(message: JsMsg, eventId: string): Omit<DeadLetter, 'error' | 'attempts'> {
+    return {
+      consumer: this.name,
+      eventId,
+      subject: message.subject,
+      streamSeq: message.seq,
+      payload: bodyOf(message),
+      headers: headersOf(message),
+    };
   }
 
   #finish(message: JsMsg): void {

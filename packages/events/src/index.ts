@@ -1,3 +1,4 @@
+export { type Advisory, readAdvisories } from './advisories.ts';
 export { type Auditor, type AuditorOptions, type Finding, startAuditor } from './auditor.ts';
 export {
   connectEvents,
@@ -11,7 +12,10 @@ export {
   type Consumer,
   type ConsumerFigures,
   type ConsumerOptions,
+  type ConsumerStart,
   type Delivery,
+  GapError,
+  inTurn,
   NotYetError,
   startConsumer,
 } from './consumer.ts';
@@ -34,3 +38,4 @@ export type {
 } from './outbox-port.ts';
 export type { Stored } from './publisher.ts';
 export { type Relay, type RelayMetrics, type RelayOptions, startRelay } from './relay.ts';
+export { type Replay, startReplay } from './replay.ts';

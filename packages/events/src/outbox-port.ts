@@ -103,4 +103,15 @@ export interface InboxPort<Trx = unknown> {
   ): Promise<{ done: true; value: T } | { done: false }>;
   /** Keeps an event with its whole payload for people to look at. A second time for the same event is no error. */
   deadLetter(row: DeadLetter): Promise<void>;
+  /** Writes down, before it begins, that a handler does; for events that seem to end processes. @returns how often it has */
+  began(row: DeadLetter): Promise<number>;
+  /** It ended, and its process lives. */
+  ended(consumer: string, eventId: string): Promise<void>;
+  /**
+   * Takes dead letters that somebody wants tried again; nobody else gets them, and they are plain dead letters with
+   * one more attempt until they are settled, also when this process dies.
+   */
+  claimRetries(consumer: string, limit: number): Promise<DeadLetter[]>;
+  /** A claimed dead letter had its effect: it is one no longer. */
+  settled(consumer: string, eventId: string): Promise<void>;
 }

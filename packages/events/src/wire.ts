@@ -123,3 +123,18 @@ export function decodeEvent(message: RawMessage, seq: number): AnyDomainEvent {
   };
   return event as AnyDomainEvent;
 }
+
+/** A message again from what a dead letter keeps of it. */
+export function rawOf(letter: {
+  subject: string;
+  headers: Record<string, string>;
+  payload: unknown;
+}): RawMessage {
+  const h = headers();
+  for (const [name, value] of Object.entries(letter.headers)) h.set(name, encodeHeader(value));
+  return {
+    subject: letter.subject,
+    headers: h,
+    data: new TextEncoder().encode(JSON.stringify(letter.payload)),
+  };
+}

@@ -171,7 +171,30 @@ export class MemoryInbox implements InboxPort<string[]> {
     }
   }
 
+  readonly trying = new Map<string, number>();
+  /** Dead letters that somebody wants tried again. */
+  readonly wanted: DeadLetter[] = [];
+
   async deadLetter(row: DeadLetter): Promise<void> {
+    this.trying.delete(row.eventId);
     this.dead.push(row);
+  }
+
+  async began({ eventId }: DeadLetter): Promise<number> {
+    const times = (this.trying.get(eventId) ?? 0) + 1;
+    this.trying.set(eventId, times);
+    return times;
+  }
+
+  async ended(_consumer: string, eventId: string): Promise<void> {
+    this.trying.delete(eventId);
+  }
+
+  async claimRetries(): Promise<DeadLetter[]> {
+    return this.wanted.splice(0).map((row) => ({ ...row, attempts: row.attempts + 1 }));
+  }
+
+  async settled(_consumer: string, eventId: string): Promise<void> {
+    this.dead.splice(0, this.dead.length, ...this.dead.filter((row) => row.eventId !== eventId));
   }
 }

@@ -17,7 +17,7 @@ export {
 } from './database.ts';
 export { type Flavour, inserted, now, parseJson } from './dialect.ts';
 export { isDuplicate, isTransient } from './errors.ts';
-export { type Inbox, inboxOf } from './inbox.ts';
+export { type DeadLetterRow, type Inbox, inboxOf } from './inbox.ts';
 export { isMigrated, migrate } from './migrate.ts';
 export {
   insertEvent,
@@ -40,6 +40,7 @@ export * from './queries/invitations.ts';
 export * from './queries/members.ts';
 export * from './queries/ratings.ts';
 export * from './queries/users.ts';
+export * from './queries/versions.ts';
 export * from './queries/workspaces.ts';
 export { type MysqlSettings, readMysqlSettings } from './settings.ts';
 export type * from './types.ts';
