@@ -113,7 +113,9 @@ export class ManagedProcess {
   async stop(): Promise<void> {
     this.#wanted = false;
     clearTimeout(this.#restartTimer);
-    if (this.#identity !== undefined) await endProcess(this.#identity, this.#options.stopMs);
+    const { label, log, stopMs } = this.#options;
+    if (this.#identity !== undefined && (await endProcess(this.#identity, stopMs)))
+      log(`${label} did not end within ${stopMs / 1000} s of being asked to; killed it`);
     // The system says that it is gone a moment before Node does.
     const child = this.#child;
     if (child !== undefined && this.pid !== undefined)

@@ -117,19 +117,23 @@ function ownsSocket(pid: number, inodes: ReadonlySet<string>): boolean {
 /**
  * Ends a process: SIGTERM, then SIGKILL when it has not gone after `graceMs` milliseconds.
  * Does nothing when the process is no longer the one that was written down.
+ *
+ * @returns whether it had to be killed.
  */
-export async function endProcess(known: { pid: number; start: string }, graceMs: number): Promise<void> {
+export async function endProcess(known: { pid: number; start: string }, graceMs: number): Promise<boolean> {
   for (const [signal, waitMs] of [
     ['SIGTERM', graceMs],
     ['SIGKILL', 5_000],
   ] as const) {
-    if (!isSameProcess(known)) return;
+    if (!isSameProcess(known)) return false;
     try {
       process.kill(known.pid, signal);
     } catch {
-      return;
+      return false;
     }
     const deadline = Date.now() + waitMs;
     while (Date.now() < deadline && isSameProcess(known)) await new Promise((wake) => setTimeout(wake, 25));
+    if (signal === 'SIGKILL') return true;
   }
+  return false;
 }

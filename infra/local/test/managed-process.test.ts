@@ -64,12 +64,13 @@ test('a program that does not exist is named', async () => {
 });
 
 test('a program that ignores SIGTERM is killed when its time is over', async () => {
-  const { managed, dir } = manage('trap "" TERM; touch ready; while :; do sleep 0.05; done');
+  const { managed, dir, said } = manage('trap "" TERM; touch ready; while :; do sleep 0.05; done');
   await managed.start();
   const pid = managed.pid ?? 0;
   expect(JSON.parse(readFileSync(join(dir, 'program.pid'), 'utf8')).pid).toBe(pid);
   await managed.stop();
   expect(managed.pid).toBeUndefined();
+  expect(said).toEqual(['The program did not end within 0.3 s of being asked to; killed it']);
   expect(existsSync(join(dir, 'program.pid'))).toBe(false);
 });
 

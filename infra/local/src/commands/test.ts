@@ -110,13 +110,7 @@ async function vitest(
   const report = join(folder, `report-${process.pid}-${name}.json`);
   const { code } = await runProgram(
     'vitest',
-    [
-      'run',
-      '--reporter=default',
-      '--reporter=json',
-      `--outputFile.json=${report}`,
-      ...args,
-    ],
+    ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`, ...args],
     { env },
   );
   try {
