@@ -41,7 +41,7 @@ test('a program that dies again and again: growing pauses, and after three times
 });
 
 test('a program that never becomes ready is stopped, with its last lines in the error', async () => {
-  const { managed } = manage('echo waiting for a sign; sleep 600', 300);
+  const { managed } = manage('echo waiting for a sign; exec sleep 600', 300);
   await expect(managed.start()).rejects.toThrow(/was not ready after 0.3 s.*waiting for a sign/s);
   expect(managed.pid).toBeUndefined();
 });
@@ -75,7 +75,7 @@ test('a program that ignores SIGTERM is killed when its time is over', async () 
 });
 
 test('a log that has grown large is put aside at the next start', async () => {
-  const { managed, dir } = manage('touch ready; sleep 600');
+  const { managed, dir } = manage('touch ready; exec sleep 600');
   writeFileSync(join(dir, 'program.log'), Buffer.alloc(11_000_000, 'x'));
   await managed.start();
   expect(existsSync(join(dir, 'program.log.1'))).toBe(true);
