@@ -73,6 +73,7 @@ export async function openMysql(settings: MysqlSettings): Promise<Mysql> {
     async close() {
       await gate.close();
       await db.destroy();
+      await endPool(pool);
     },
   };
 }
@@ -129,9 +130,13 @@ export function openAuthDatabase(flavour: Flavour, settings: MysqlSettings, conn
     async close() {
       await gate.close();
       await db.destroy();
+      await endPool(pool);
     },
   };
 }
+
+const endPool = (pool: Pool): Promise<void> =>
+  new Promise((resolve, reject) => pool.end((error) => (error ? reject(error) : resolve())));
 
 /** Options every pool on this database shares. */
 function connectionOptions(url: string): {
@@ -188,8 +193,9 @@ function gated(pool: Pool, gate: Gate, settings: MysqlSettings) {
         (error) => callback(refused(error), undefined as never),
       );
     },
+    // Kysely ends a pool only if it has used it; so we do it, in `close`.
     end(callback: (error: unknown) => void): void {
-      pool.end(callback);
+      callback(null);
     },
   };
 }
