@@ -15,7 +15,8 @@ const usage = `Usage: npm start [-- --reset]         everything, until Ctrl-C
        npm run check                  types, lint and import directions
        npm run seed -- [options]      demo data into the running site
        npm run screenshots            pictures of every page
-       npm run perf:<name>            measurements`;
+       npm run perf:<name>            measurements
+       npm run docs:events            writes docs/events.md`;
 
 const [command = 'help', ...rest] = process.argv.slice(2);
 
@@ -32,6 +33,9 @@ const commands: Readonly<Record<string, (args: string[]) => Promise<number>>> = 
     if (!/^[a-z0-9-]+$/.test(name))
       throw new LauncherError('bad-setting', 'Which measurement? For example: npm run perf:api');
     return alone(`perf/${name}.ts`, args);
+  },
+  async run([file = '', ...args]) {
+    return alone(file, args);
   },
   async help() {
     console.log(usage);

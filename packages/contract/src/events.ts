@@ -29,16 +29,49 @@ interface Next {
   8: 9;
 }
 
-/** Schema of the highest version in `S`. */
-type Latest<S> = {
-  [K in keyof S]: K extends keyof Next ? (Next[K] extends keyof S ? never : S[K]) : never;
+/** The version before each. */
+interface Previous {
+  2: 1;
+  3: 2;
+  4: 3;
+  5: 4;
+  6: 5;
+  7: 6;
+  8: 7;
+  9: 8;
+}
+
+/** Versions of `S` that another follows. */
+type Older<S> = {
+  [K in keyof S]: K extends keyof Next ? (Next[K] extends keyof S ? K : never) : never;
 }[keyof S];
+
+/** Schema of the highest version in `S`. */
+type Latest<S> = S[Exclude<keyof S, Older<S>>];
+
+/** `S`, with `never` where the version before is missing. */
+type WithoutGaps<S> = {
+  [K in keyof S]: K extends 1
+    ? S[K]
+    : K extends keyof Previous
+      ? Previous[K] extends keyof S
+        ? S[K]
+        : never
+      : never;
+};
+
+/** From each version but the last to the next. */
+type UpcastersOf<S> = {
+  [K in Older<S>]: (
+    payload: z.infer<Extract<S[K], z.ZodType>>,
+  ) => z.input<Extract<S[Extract<Next[Extract<K, keyof Next>], keyof S>], z.ZodType>>;
+};
 
 /**
  * Defines an event once: the outbox, the stream, consumers, the live feed and the docs take their types from it.
  * @param name `aggregate.pastTense`, camel case after the dot
  * @param schemas payload schema by version, from 1 without gaps
- * @param upcasters needed for every version but the last
+ * @param given upcasters, needed for every version but the last
  * @throws Error when versions have a gap or an upcaster is missing
  */
 export function defineEvent<
@@ -46,9 +79,10 @@ export function defineEvent<
   const S extends Record<number, z.ZodType>,
 >(
   name: Name,
-  schemas: S,
-  upcasters: Record<number, Upcaster> = {},
+  schemas: S & WithoutGaps<S>,
+  ...given: [Older<S>] extends [never] ? [] : [upcasters: UpcastersOf<S>]
 ): EventDefinition<Name, Extract<Latest<S>, z.ZodType>> {
+  const upcasters: Record<number, Upcaster> = given[0] ?? {};
   const versions = Object.keys(schemas).map(Number);
   const version = Math.max(...versions);
   for (let v = 1; v <= version; v++) {
@@ -61,7 +95,7 @@ export function defineEvent<
     aggregate,
     version,
     schemas,
-    latest: schemas[version] as Extract<Latest<S>, z.ZodType>,
+    latest: (schemas as S)[version] as Extract<Latest<S>, z.ZodType>,
     upcasters,
   };
 }
