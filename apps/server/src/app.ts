@@ -362,7 +362,14 @@ function registerTrpc(
 
   async function actorOf(request: FastifyRequest): Promise<Actor | null> {
     const session = await sessions.read(request.headers);
-    return session && { userId: session.userId, platformRole: session.role, requestId: request.id };
+    return (
+      session && {
+        userId: session.userId,
+        platformRole: session.role,
+        requestId: request.id,
+        listsVersion: session.listsVersion,
+      }
+    );
   }
 
   fastify.route({

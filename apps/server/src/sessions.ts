@@ -10,6 +10,8 @@ const COOKIE = new RegExp(`(?:^|;\\s*)(?:__Secure-)?${COOKIE_PREFIX}\\.session_t
 export interface SessionUser {
   userId: string;
   role: 'user' | 'admin';
+  /** Version of the person's lists, read in the same query. */
+  listsVersion: number;
 }
 
 /**
@@ -55,7 +57,8 @@ export function sessionReader(settings: ServerSettings, mysql: Mysql) {
       authorization?: string | undefined;
     }): Promise<SessionUser | null> {
       const token = tokenOf(headers);
-      return token === null ? null : ((await findSession(mysql.db, token)) ?? null);
+      const found = token === null ? undefined : await findSession(mysql.db, token);
+      return found ? { userId: found.userId, role: found.role, listsVersion: Number(found.version) } : null;
     },
   };
 }

@@ -1,13 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Cache } from '@sparkroom/cache';
+import type { Cache, Versioned } from '@sparkroom/cache';
 import type { Cloudant } from '@sparkroom/cloudant';
 import type { Body } from '@sparkroom/contract';
 import { type BodyKind, type Mysql, pendingBodies } from '@sparkroom/mysql';
 import { StoreUnavailableError } from '@sparkroom/pools';
-
-/** Family of cached bodies: `body:<id>`, versioned by the row's body version. */
-export const BODY_FAMILY = 'body';
-const BODY_TTL_SECONDS = 24 * 3600;
+import { BODY } from './families.ts';
 
 /** What SQL says about a text: which version is the present one, and which the document store has for sure. */
 export interface BodyRef {
@@ -30,29 +27,16 @@ export interface BodyReader {
 export function bodyReader(mysql: Mysql, bodies: Cloudant['bodies'], cache: Cache): BodyReader {
   async function fromCloudant(
     refs: readonly BodyRef[],
-    fill: boolean,
-    into: Map<string, Body>,
+    into: Map<string, Versioned<Body>>,
   ): Promise<BodyRef[]> {
     const docs = await bodies.getMany(refs.map((r) => r.id));
-    const missing: BodyRef[] = [];
-    for (const ref of refs) {
+    return refs.filter((ref) => {
       const doc = docs.get(ref.id);
       // Newer than the row is fine: somebody saved between our two reads.
-      if (!doc || doc.appliedVersion < ref.bodyVersion) {
-        missing.push(ref);
-        continue;
-      }
-      into.set(ref.id, asBody(doc.body));
-      if (fill) {
-        void cache.fill(
-          { family: BODY_FAMILY, id: ref.id },
-          doc.appliedVersion,
-          asBody(doc.body),
-          BODY_TTL_SECONDS,
-        );
-      }
-    }
-    return missing;
+      if (!doc || doc.appliedVersion < ref.bodyVersion) return true;
+      into.set(ref.id, { version: doc.appliedVersion, value: asBody(doc.body) });
+      return false;
+    });
   }
 
   async function fromPending(
@@ -72,37 +56,45 @@ export function bodyReader(mysql: Mysql, bodies: Cloudant['bodies'], cache: Cach
     });
   }
 
+  /** Texts that the document store has for sure. */
+  async function load(kind: BodyKind, refs: readonly BodyRef[]): Promise<Map<string, Versioned<Body>>> {
+    const found = new Map<string, Versioned<Body>>();
+    let missing = await fromCloudant(refs, found);
+    if (missing.length > 0) {
+      // A replica can lag behind the write that was confirmed; ask once more, then look whether the text waits again.
+      await pause(50);
+      missing = await fromCloudant(missing, found);
+    }
+    if (missing.length > 0) {
+      const waiting = new Map<string, Body>();
+      missing = await fromPending(kind, missing, waiting);
+      for (const ref of refs) {
+        const value = waiting.get(ref.id);
+        if (value) found.set(ref.id, { version: ref.bodyVersion, value });
+      }
+    }
+    if (missing.length > 0) {
+      throw new StoreUnavailableError('cloudant', {
+        detail: `${missing.length} confirmed texts are not there yet`,
+      });
+    }
+    return found;
+  }
+
   return {
     async many(kind, refs) {
       const found = new Map<string, Body>();
-      const waiting = refs.filter((r) => r.storedVersion < r.bodyVersion);
-      const stored = refs.filter((r) => r.storedVersion >= r.bodyVersion);
-      const [confirmedMeanwhile, cached] = await Promise.all([
-        waiting.length > 0 ? fromPending(kind, waiting, found) : [],
-        cache.getMany(
-          BODY_FAMILY,
-          stored.map((r) => r.id),
+      const unconfirmed = refs.filter((r) => r.storedVersion < r.bodyVersion);
+      // What no longer waits has been confirmed since the row was read.
+      const confirmed = unconfirmed.length > 0 ? await fromPending(kind, unconfirmed, found) : [];
+      const stored = [...confirmed, ...refs.filter((r) => r.storedVersion >= r.bodyVersion)];
+      const cached = await cache.readMany(BODY, new Map(stored.map((r) => [r.id, r.bodyVersion])), (ids) =>
+        load(
+          kind,
+          stored.filter((r) => ids.includes(r.id)),
         ),
-      ]);
-      const wanted = [...confirmedMeanwhile];
-      for (const ref of stored) {
-        const entry = cached.entries.get(ref.id);
-        if (entry && entry.version >= ref.bodyVersion) found.set(ref.id, asBody(entry.body));
-        else wanted.push(ref);
-      }
-      if (wanted.length === 0) return found;
-      let missing = await fromCloudant(wanted, cached.available, found);
-      if (missing.length > 0) {
-        // A replica can lag behind the write that was confirmed; ask once more, then look whether the text waits again.
-        await pause(50);
-        missing = await fromCloudant(missing, cached.available, found);
-        if (missing.length > 0) missing = await fromPending(kind, missing, found);
-      }
-      if (missing.length > 0) {
-        throw new StoreUnavailableError('cloudant', {
-          detail: `${missing.length} confirmed texts are not there yet`,
-        });
-      }
+      );
+      for (const [id, body] of cached) found.set(id, body);
       return found;
     },
     async history(id, versions) {

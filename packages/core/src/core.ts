@@ -24,6 +24,11 @@ export interface Actor {
   platformRole: 'user' | 'admin';
   /** Travels with every event and audit row that the request causes. */
   requestId: string;
+  /**
+   * Version of the person's own lists, if the host has read it with the session, in this request. Without it the use
+   * cases ask.
+   */
+  listsVersion?: number;
 }
 
 type In<T extends z.ZodType> = z.output<T>;

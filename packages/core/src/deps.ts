@@ -1,12 +1,22 @@
-import type { Cache } from '@sparkroom/cache';
+import type { Cache, Cause } from '@sparkroom/cache';
 import type { Cloudant } from '@sparkroom/cloudant';
 import type { EventName, EventPayload } from '@sparkroom/contract';
 import type { LiveFeed } from '@sparkroom/events';
-import { insertAudit, insertEvent, isTransient, type Mysql, type Trx } from '@sparkroom/mysql';
+import {
+  insertAudit,
+  insertEvent,
+  isTransient,
+  type Mysql,
+  type Touch,
+  type Trx,
+  touch,
+} from '@sparkroom/mysql';
 import { StoreUnavailableError } from '@sparkroom/pools';
 import { ulid } from 'ulid';
 import { type BodyReader, bodyReader } from './bodies.ts';
 import type { Actor } from './core.ts';
+import { type Invalidator, invalidator } from './invalidator.ts';
+import { touchedBy } from './touched.ts';
 
 /** What the use cases stand on. */
 export interface CoreDeps {
@@ -23,9 +33,9 @@ export interface Kit {
   bodies: BodyReader;
   cache: Cache;
   live: CoreDeps['live'];
-  /** One transaction, after which the relay is woken. */
+  /** One transaction, after which the relay is woken and what it changed is dropped from the cache. */
   command<T>(work: (trx: Trx) => Promise<T>): Promise<T>;
-  /** Writes an event and its audit row into the transaction. */
+  /** Writes an event and its audit row into the transaction, and counts the change in the collections it touches. */
   record<N extends EventName>(trx: Trx, actor: Actor, fact: Fact<N>): Promise<void>;
 }
 
@@ -44,14 +54,21 @@ export interface Fact<N extends EventName = EventName> {
 export const newId = (): string => ulid();
 
 export function kitOf(deps: CoreDeps): Kit {
+  /** What a transaction has recorded, for after its commit. A try that is repeated has a transaction of its own. */
+  const recorded = new WeakMap<Trx, Recorded[]>();
+  const invalidate: Invalidator = invalidator(deps.mysql, deps.cache);
   return {
     mysql: deps.mysql,
     bodies: bodyReader(deps.mysql, deps.bodies, deps.cache),
     cache: deps.cache,
     live: deps.live,
     async command(work) {
+      let last: Trx | undefined;
       try {
-        const value = await deps.mysql.transaction(work);
+        const value = await deps.mysql.transaction(async (trx) => {
+          last = trx;
+          return await work(trx);
+        });
         deps.wakeRelay();
         return value;
       } catch (error) {
@@ -59,11 +76,15 @@ export function kitOf(deps: CoreDeps): Kit {
         throw isTransient(error)
           ? new StoreUnavailableError('mysql', { cause: error, detail: 'too many changes at once' })
           : error;
+      } finally {
+        // After a failure too: a commit without an answer may have happened.
+        for (const { touches, cause } of (last && recorded.get(last)) ?? []) invalidate(touches, cause);
       }
     },
     async record(trx, actor, fact) {
+      const id = newId();
       await insertEvent(trx, {
-        id: newId(),
+        id,
         type: fact.type,
         aggregateId: fact.aggregateId,
         aggregateVersion: fact.aggregateVersion,
@@ -82,8 +103,24 @@ export function kitOf(deps: CoreDeps): Kit {
         detail: { ...(fact.payload as Record<string, unknown>), ...fact.detail },
         requestId: actor.requestId,
       });
+      const member = (fact.payload as { userId?: string }).userId;
+      const touches = touchedBy({
+        type: fact.type,
+        aggregateId: fact.aggregateId,
+        workspaceId: fact.workspaceId,
+        userId: member ?? actor.userId,
+      });
+      // Last, because these rows are shared with others' commands.
+      await touch(trx, touches);
+      const cause = { eventId: id, event: fact.type, actorId: actor.userId, requestId: actor.requestId };
+      recorded.set(trx, [...(recorded.get(trx) ?? []), { touches, cause }]);
     },
   };
+}
+
+interface Recorded {
+  touches: Touch[];
+  cause: Cause;
 }
 
 /** Aggregate id of a membership. */

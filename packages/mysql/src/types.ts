@@ -221,7 +221,16 @@ export interface AuditTable {
   created_at: Now;
 }
 
+/** Counts changes of collections; read and written by queries/versions.ts alone. */
+export interface CollectionVersionTable {
+  scope: string;
+  id: string;
+  shard: number;
+  version: BigIntText;
+}
+
 export interface Tables {
+  collection_version: CollectionVersionTable;
   user: UserTable;
   session: SessionTable;
   account: AccountTable;

@@ -1,18 +1,25 @@
+import type { Cause } from '@sparkroom/cache';
 import type { AnyDomainEvent } from '@sparkroom/contract';
-import { BODY_FAMILY } from '@sparkroom/core';
+import { BODY, invalidateTouched, touchedBy } from '@sparkroom/core';
 import { type Consumer, startConsumer } from '@sparkroom/events';
-import { inboxOf } from '@sparkroom/mysql';
+import { inboxOf, type Touch } from '@sparkroom/mysql';
 import { drainMs, type Role, type RoleContext } from '../role.ts';
 
-/** A cached value that an event makes old, with the version below which it is. */
-export interface StaleKey {
-  family: string;
-  id: string;
-  version: number;
+/** What an event makes old in the cache: a text below a version, and what is filed under older versions of collections. */
+export interface Stale {
+  body: { id: string; version: number } | null;
+  touches: Touch[];
 }
 
-/** Which cached values an event makes old. */
-export function staleKeys(event: AnyDomainEvent): StaleKey[] {
+/** @param event any event of the catalogue */
+export function staleBy(event: AnyDomainEvent): Stale {
+  const { aggregate, payload } = event;
+  const touches = touchedBy({
+    type: event.type,
+    aggregateId: aggregate.id,
+    workspaceId: event.workspaceId,
+    userId: 'userId' in payload ? payload.userId : event.actorId,
+  });
   switch (event.type) {
     case 'idea.created':
     case 'idea.revised':
@@ -20,18 +27,19 @@ export function staleKeys(event: AnyDomainEvent): StaleKey[] {
     case 'guidance.published':
     case 'guidance.revised':
     case 'guidance.removed':
-      return [{ family: BODY_FAMILY, id: event.aggregate.id, version: event.payload.bodyVersion }];
+      return { body: { id: aggregate.id, version: event.payload.bodyVersion }, touches };
     default:
-      return [];
+      return { body: null, touches };
   }
 }
 
 /**
- * Empties cached values after each change. Whoever made the change may have done it too, right after its commit; this
- * is the one that is sure. Versions make repeating and overtaking harmless.
+ * Empties Redis after each change. The server that made the change may have done it too, right after its commit; this
+ * is the one that is sure. Versions make repeating and overtaking harmless. Nothing is served wrongly meanwhile, since
+ * readers compare versions: this frees memory and keeps late fills out.
  */
 export function cacheRole({ mysql, cache, events, log }: RoleContext): Role {
-  const consume = (aggregate: 'idea' | 'guidance'): Consumer =>
+  const consume = (aggregate: 'idea' | 'guidance' | 'membership'): Consumer =>
     startConsumer({
       events,
       name: `cache-${aggregate}-v1`,
@@ -40,12 +48,18 @@ export function cacheRole({ mysql, cache, events, log }: RoleContext): Role {
       log,
       concurrency: 16,
       async handler(event) {
-        await Promise.all(
-          staleKeys(event).map(({ family, id, version }) => cache.invalidate({ family, id }, version)),
-        );
+        const { body, touches } = staleBy(event);
+        const cause: Cause = {
+          eventId: event.id,
+          event: event.type,
+          actorId: event.actorId,
+          requestId: event.requestId,
+        };
+        if (body) await cache.invalidate(BODY, body.id, body.version, cause);
+        await invalidateTouched(mysql, cache, touches, () => cause);
       },
     });
-  const consumers = [consume('idea'), consume('guidance')];
+  const consumers = [consume('idea'), consume('guidance'), consume('membership')];
   return {
     consumers,
     async stop() {

@@ -3,6 +3,7 @@ import { isoOf, listActivity } from '@sparkroom/mysql';
 import type { Activity, Actor, Core } from '../core.ts';
 import { decodeCursor, encodeCursor, pageOf } from '../cursor.ts';
 import type { Kit } from '../deps.ts';
+import { DomainError } from '../errors.ts';
 import { readIn } from './access.ts';
 
 export function activityUseCases({ mysql, live }: Kit): Core['activity'] {
@@ -34,7 +35,7 @@ export function activityUseCases({ mysql, live }: Kit): Core['activity'] {
           continue;
         }
         const { event } = item;
-        if (event.type === 'membership.removed' && event.payload.userId === actor.userId) return;
+        if (isOwnMembership(event, actor) && !(await mayStay(() => readIn(mysql, actor, workspaceId)))) return;
         if (!mayHear(actor, event)) continue;
         yield {
           kind: 'event',
@@ -47,6 +48,26 @@ export function activityUseCases({ mysql, live }: Kit): Core['activity'] {
       }
     },
   };
+}
+
+/** Whether somebody let this listener in, changed what they may do, or put them out. */
+const isOwnMembership = (event: AnyDomainEvent, actor: Actor): boolean =>
+  event.aggregate.type === 'membership' &&
+  'userId' in event.payload &&
+  event.payload.userId === actor.userId;
+
+/**
+ * Asks the database and not the event: one that is read again after a reconnect may have been overtaken.
+ * @returns false when the listener may not hear any more
+ */
+async function mayStay(check: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await check();
+    return true;
+  } catch (error) {
+    if (error instanceof DomainError) return false;
+    throw error;
+  }
 }
 
 /** Drafts are heard of by their author alone; the copying of texts is nobody's news. */

@@ -1,4 +1,12 @@
-import { countOpenWorkspaces, findClient, listClients, lockClient, now, type Trx } from '@sparkroom/mysql';
+import {
+  countOpenWorkspaces,
+  findClient,
+  listClients,
+  lockClient,
+  now,
+  type Trx,
+  touchMembersOfClient,
+} from '@sparkroom/mysql';
 import type { Actor, Core } from '../core.ts';
 import { decodeCursor, encodeCursor, pageOf } from '../cursor.ts';
 import { type Kit, newId } from '../deps.ts';
@@ -71,6 +79,7 @@ export function clientUseCases({ mysql, command, record }: Kit): Core['clients']
           payload: { name: input.name },
           detail: { before: { name: row.name } },
         });
+        await touchMembersOfClient(trx, row.id);
       });
       return await get(actor, input);
     },

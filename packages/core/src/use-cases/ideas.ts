@@ -3,7 +3,9 @@ import {
   findIdea,
   findIdeas,
   findWorkspace,
+  type IdeaListOptions,
   type IdeaRow,
+  type IdeaSort,
   ideaRevisions,
   ideaSorts,
   insertPending,
@@ -12,7 +14,9 @@ import {
   listIdeas,
   lockIdea,
   now,
+  ownInRoom,
   parseJson,
+  type RoomVersions,
   rankingRows,
   ratingFrame,
   type Trx,
@@ -21,6 +25,8 @@ import type { Actor, Core } from '../core.ts';
 import { decodeCursor, encodeCursor, pageOf } from '../cursor.ts';
 import { type Kit, newId } from '../deps.ts';
 import { DomainError, notFound, roleRequired, versionConflict } from '../errors.ts';
+import { IDEAS, OWN, RANKING, type RatingFrame, type SharedIdea } from '../families.ts';
+import { versionOf } from '../invalidator.ts';
 import { mayEditIdea, mayRemoveIdea, maySeeIdea, reachableStatuses } from '../policy.ts';
 import { bandsOf, compareRanked, type RankKey, rankKey } from '../scoring.ts';
 import { excerptOf, priorOfFrame, sumsOf, toIdeaSummary } from '../views.ts';
@@ -60,7 +66,16 @@ async function addRevision(
     .execute();
 }
 
-export function ideaUseCases({ mysql, bodies, command, record }: Kit): Core['ideas'] {
+/** A ranking's cursor: the key of the last idea, and the sums that make the prior. */
+const rankCursor = ['number', 'number', 'number', 'time', 'id', 'number', 'number'] as const;
+type RankCursor = NonNullable<ReturnType<typeof decodeCursor<typeof rankCursor>>>;
+
+/** Whom a shared list is read as: nobody, who has no drafts and no ratings. */
+const NOBODY = '';
+
+const shared = ({ my_rating: _, ...row }: IdeaRow): SharedIdea => row;
+
+export function ideaUseCases({ mysql, bodies, cache, command, record }: Kit): Core['ideas'] {
   /** The idea as the actor may see it, with their role; a foreign one and a missing one answer alike. */
   async function visible(actor: Actor, id: string) {
     const row = await findIdea(mysql.db, id, actor.userId);
@@ -110,15 +125,100 @@ export function ideaUseCases({ mysql, bodies, command, record }: Kit): Core['ide
     return { row, role };
   }
 
+  async function listed(options: IdeaListOptions): Promise<{ rows: IdeaRow[]; frame: RatingFrame }> {
+    const [rows, frame] = await Promise.all([
+      listIdeas(mysql.db, options),
+      ratingFrame(mysql.db, options.workspaceId),
+    ]);
+    return { rows, frame };
+  }
+
+  /** The actor's stars and number of drafts in a workspace. */
+  const ownIn = (actor: Actor, workspaceId: string, versions: RoomVersions) =>
+    cache.read(OWN, { id: `${workspaceId}:${actor.userId}`, version: versionOf.own(versions) }, () =>
+      ownInRoom(mysql.db, workspaceId, actor.userId),
+    );
+
+  /** The page that all members share with the actor's ratings put in; null when the actor has drafts in between. */
+  async function firstPage(
+    actor: Actor,
+    workspaceId: string,
+    versions: RoomVersions,
+    sort: IdeaSort,
+    limit: number,
+  ): Promise<{ rows: IdeaRow[]; frame: RatingFrame } | null> {
+    const wanted = { id: workspaceId, variant: `${sort} ${limit}`, version: versionOf.list(versions) };
+    const [own, { rows, frame }] = await Promise.all([
+      ownIn(actor, workspaceId, versions),
+      cache.read(IDEAS, wanted, async () => {
+        const all = await listed({
+          workspaceId,
+          userId: NOBODY,
+          sort,
+          statuses: null,
+          filter: 'all',
+          limit: limit + 1,
+          after: null,
+        });
+        return { rows: all.rows.map(shared), frame: all.frame };
+      }),
+    ]);
+    if (own.drafts > 0) return null;
+    return { rows: rows.map((row) => ({ ...row, my_rating: own.stars[row.id] ?? null })), frame };
+  }
+
+  /** A page of the ranking as everybody sees it. */
+  async function ranked(workspaceId: string, limit: number, after: RankCursor | null) {
+    const [rows, present] = await Promise.all([
+      rankingRows(mysql.db, workspaceId),
+      ratingFrame(mysql.db, workspaceId),
+    ]);
+    // All pages are ranked by the prior of the first one: a rating in between would move every idea, not only its own.
+    const frame: RatingFrame = after ? { ...present, ratings: after[5], sum: after[6] } : present;
+    const last = after?.slice(0, 5) as RankKey | undefined;
+    const prior = priorOfFrame(frame);
+    const all = rows
+      .map((row) => ({ row, key: rankKey({ ...sumsOf(row), id: row.id, activeAt: row.active_at }, prior) }))
+      .sort((a, b) => compareRanked(a.key, b.key));
+    const bands = bandsOf(
+      all.map(({ row }) => sumsOf(row)),
+      prior,
+    );
+    // Continues behind the last key rather than at an offset: ratings that came in between move ideas, not the page.
+    const start = last ? all.findIndex(({ key }) => compareRanked(key, last) > 0) : 0;
+    const from = start === -1 ? all.length : start;
+    const slice = all.slice(from, from + limit);
+    const details = await findIdeas(
+      mysql.db,
+      slice.map(({ row }) => row.id),
+      NOBODY,
+    );
+    const byId = new Map(details.map((row) => [row.id, shared(row)]));
+    const end = slice.at(-1);
+    const more = from + limit < all.length;
+    return {
+      // One that is gone between the two reads is left out.
+      ideas: slice.flatMap(({ row: { id } }, i) => {
+        const row = byId.get(id);
+        return row ? [{ row, rank: from + i + 1, band: bands[from + i] as number }] : [];
+      }),
+      frame,
+      nextCursor: more && end ? encodeCursor('ideas.ranking', [...end.key, frame.ratings, frame.sum]) : null,
+      total: all.length,
+    };
+  }
+
   return {
     get,
     async list(actor, input) {
       const { workspaceId, limit, sort, filter } = input;
-      const { role, open } = await readIn(mysql, actor, workspaceId);
       const kind = `ideas.list.${sort}`;
       const after = decodeCursor(kind, [sort === 'title' ? 'string' : 'time', 'id'], input.cursor);
-      const [rows, frame] = await Promise.all([
-        listIdeas(mysql.db, {
+      const { role, open, versions } = await readIn(mysql, actor, workspaceId);
+      const first = !after && !input.status && filter === 'all';
+      const { rows, frame } =
+        (first ? await firstPage(actor, workspaceId, versions, sort, limit) : null) ??
+        (await listed({
           workspaceId,
           userId: actor.userId,
           sort,
@@ -126,9 +226,7 @@ export function ideaUseCases({ mysql, bodies, command, record }: Kit): Core['ide
           filter,
           limit: limit + 1,
           after: after && { value: after[0], id: after[1] },
-        }),
-        ratingFrame(mysql.db, workspaceId),
-      ]);
+        }));
       const texts = input.withBody ? await bodies.many('idea', rows.slice(0, limit).map(refOf)) : null;
       return pageOf(
         rows,
@@ -171,60 +269,27 @@ export function ideaUseCases({ mysql, bodies, command, record }: Kit): Core['ide
       };
     },
     async ranking(actor, { workspaceId, limit, cursor }) {
-      const { role, open } = await readIn(mysql, actor, workspaceId);
-      const after = decodeCursor(
-        'ideas.ranking',
-        ['number', 'number', 'number', 'time', 'id', 'number', 'number'],
-        cursor,
-      );
-      const [rows, present] = await Promise.all([
-        rankingRows(mysql.db, workspaceId),
-        ratingFrame(mysql.db, workspaceId),
+      const { role, open, versions } = await readIn(mysql, actor, workspaceId);
+      const after = decodeCursor('ideas.ranking', rankCursor, cursor);
+      const [own, page] = await Promise.all([
+        ownIn(actor, workspaceId, versions),
+        after
+          ? ranked(workspaceId, limit, after)
+          : cache.read(
+              RANKING,
+              { id: workspaceId, variant: String(limit), version: versionOf.list(versions) },
+              () => ranked(workspaceId, limit, null),
+            ),
       ]);
-      // All pages are ranked by the prior of the first one: a rating in between would move every idea, not only its own.
-      const frame = after ? { ...present, ratings: after[5], sum: after[6] } : present;
-      const last = after?.slice(0, 5) as RankKey | undefined;
-      const prior = priorOfFrame(frame);
-      const ranked = rows
-        .map((row) => ({ row, key: rankKey({ ...sumsOf(row), id: row.id, activeAt: row.active_at }, prior) }))
-        .sort((a, b) => compareRanked(a.key, b.key));
-      const bands = bandsOf(
-        ranked.map(({ row }) => sumsOf(row)),
-        prior,
-      );
-      // Continues behind the last key rather than at an offset: ratings that came in between move ideas, not the page.
-      const start = last ? ranked.findIndex(({ key }) => compareRanked(key, last) > 0) : 0;
-      const from = start === -1 ? ranked.length : start;
-      const slice = ranked.slice(from, from + limit);
-      const details = new Map(
-        (
-          await findIdeas(
-            mysql.db,
-            slice.map(({ row }) => row.id),
-            actor.userId,
-          )
-        ).map((row) => [row.id, row]),
-      );
-      const items = slice.flatMap(({ row }, i) => {
-        const detail = details.get(row.id);
-        // Gone between the two reads.
-        if (!detail) return [];
-        return [
-          {
-            ...toIdeaSummary(detail, role, frame, open),
-            rank: from + i + 1,
-            band: bands[from + i] as number,
-          },
-        ];
-      });
-      const end = slice.at(-1);
-      const more = from + limit < ranked.length;
       return {
-        items,
-        nextCursor:
-          more && end ? encodeCursor('ideas.ranking', [...end.key, frame.ratings, frame.sum]) : null,
-        prior,
-        total: ranked.length,
+        items: page.ideas.map(({ row, rank, band }) => ({
+          ...toIdeaSummary({ ...row, my_rating: own.stars[row.id] ?? null }, role, page.frame, open),
+          rank,
+          band,
+        })),
+        nextCursor: page.nextCursor,
+        prior: priorOfFrame(page.frame),
+        total: page.total,
       };
     },
     async create(actor, { workspaceId, title, body, tags, status }) {

@@ -1,3 +1,4 @@
+import type { Me, MyClient, Paged } from '@sparkroom/contract';
 import {
   clientsOfUser,
   findUser,
@@ -5,39 +6,60 @@ import {
   ideasByAuthor,
   ratingFrame,
   setUserLocale,
+  touch,
 } from '@sparkroom/mysql';
 import type { Actor, Core } from '../core.ts';
 import { decodeCursor, encodeCursor, pageOf } from '../cursor.ts';
 import type { Kit } from '../deps.ts';
 import { DomainError } from '../errors.ts';
+import { ME, MY_CLIENTS } from '../families.ts';
 import { toGuidance, toIdeaSummary } from '../views.ts';
+import { listsVersion } from './access.ts';
 
 /** The asking person and what is theirs. */
-export function meUseCases({ mysql }: Kit): Core['me'] {
-  async function get(actor: Actor) {
+export function meUseCases({ mysql, cache, command }: Kit): Core['me'] {
+  async function load(actor: Actor): Promise<Me> {
     const me = await findUser(mysql.db, actor.userId);
     if (!me) throw new DomainError('UNAUTHENTICATED', 'This account no longer exists. Sign in again.');
     return me;
   }
+  async function get(actor: Actor): Promise<Me> {
+    const version = await listsVersion(mysql, actor);
+    return await cache.read(ME, { id: actor.userId, version }, () => load(actor));
+  }
+  async function clientsPage(
+    actor: Actor,
+    limit: number,
+    after: readonly [string, string] | null,
+  ): Promise<Paged<MyClient>> {
+    const rows = await clientsOfUser(
+      mysql.db,
+      actor.userId,
+      limit + 1,
+      after && { name: after[0], id: after[1] },
+    );
+    return pageOf(
+      rows,
+      limit,
+      (row) => row,
+      (row) => encodeCursor('me.clients', [row.name, row.id]),
+    );
+  }
   return {
     get,
     async setLocale(actor, { locale }) {
-      await setUserLocale(mysql.db, actor.userId, locale);
-      return await get(actor);
+      await command(async (trx) => {
+        await setUserLocale(trx, actor.userId, locale);
+        await touch(trx, [{ scope: 'user', id: actor.userId, part: '' }]);
+      });
+      return await load(actor);
     },
     async clients(actor, { limit, cursor }) {
       const after = decodeCursor('me.clients', ['string', 'id'], cursor);
-      const rows = await clientsOfUser(
-        mysql.db,
-        actor.userId,
-        limit + 1,
-        after && { name: after[0], id: after[1] },
-      );
-      return pageOf(
-        rows,
-        limit,
-        (row) => row,
-        (row) => encodeCursor('me.clients', [row.name, row.id]),
+      if (after) return await clientsPage(actor, limit, after);
+      const version = await listsVersion(mysql, actor);
+      return await cache.read(MY_CLIENTS, { id: actor.userId, variant: String(limit), version }, () =>
+        clientsPage(actor, limit, null),
       );
     },
     async contributions(actor, { limit }) {

@@ -1,9 +1,10 @@
-import type { Member, Role } from '@sparkroom/contract';
+import type { Member, Paged, Role } from '@sparkroom/contract';
 import {
   findMember,
   findUserByEmail,
   isoOf,
   listMembers,
+  lockAgainstRename,
   lockMembership,
   lockOwners,
   lockSeat,
@@ -17,6 +18,8 @@ import type { Actor, Core } from '../core.ts';
 import { decodeCursor, encodeCursor, pageOf } from '../cursor.ts';
 import { type Kit, membershipId } from '../deps.ts';
 import { DomainError, notFound } from '../errors.ts';
+import { MEMBERS } from '../families.ts';
+import { versionOf } from '../invalidator.ts';
 import { mayRateAtAll } from '../policy.ts';
 import { readIn, writeIn } from './access.ts';
 
@@ -45,6 +48,7 @@ export async function join(
   member: { workspaceId: string; userId: string; role: Role },
 ): Promise<void> {
   const { workspaceId, userId, role } = member;
+  await lockAgainstRename(trx, workspaceId);
   const version = await putMembership(trx, workspaceId, userId, role);
   if (mayRateAtAll(role)) await setRatingsCounted(trx, workspaceId, userId, true);
   await record(trx, actor, {
@@ -57,7 +61,7 @@ export async function join(
 }
 
 export function memberUseCases(kit: Kit): Core['members'] {
-  const { mysql, command, record } = kit;
+  const { mysql, cache, command, record } = kit;
 
   const member = async (workspaceId: string, userId: string): Promise<Member> => {
     const row = await findMember(mysql.db, workspaceId, userId);
@@ -65,18 +69,31 @@ export function memberUseCases(kit: Kit): Core['members'] {
     return toMember(row);
   };
 
+  async function page(
+    workspaceId: string,
+    limit: number,
+    after: readonly [number, string, string] | null,
+  ): Promise<Paged<Member>> {
+    const rows = await listMembers(
+      mysql.db,
+      workspaceId,
+      limit + 1,
+      after && { strength: after[0], name: after[1], id: after[2] },
+    );
+    return pageOf(rows, limit, toMember, (row) =>
+      encodeCursor('members.list', [Number(row.strength), row.name, row.user_id]),
+    );
+  }
+
   return {
     async list(actor, { workspaceId, limit, cursor }) {
       const after = decodeCursor('members.list', ['number', 'string', 'id'], cursor);
-      await readIn(mysql, actor, workspaceId);
-      const rows = await listMembers(
-        mysql.db,
-        workspaceId,
-        limit + 1,
-        after && { strength: after[0], name: after[1], id: after[2] },
-      );
-      return pageOf(rows, limit, toMember, (row) =>
-        encodeCursor('members.list', [Number(row.strength), row.name, row.user_id]),
+      const { versions } = await readIn(mysql, actor, workspaceId);
+      if (after) return await page(workspaceId, limit, after);
+      return await cache.read(
+        MEMBERS,
+        { id: workspaceId, variant: String(limit), version: versionOf.room(versions) },
+        () => page(workspaceId, limit, null),
       );
     },
     async add(actor, { workspaceId, email, role }) {

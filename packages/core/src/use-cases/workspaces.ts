@@ -1,4 +1,4 @@
-import type { WorkspaceSummary } from '@sparkroom/contract';
+import type { Paged, WorkspaceSummary } from '@sparkroom/contract';
 import {
   clientNames,
   findClient,
@@ -9,8 +9,11 @@ import {
   lockWorkspace,
   now,
   putMembership,
+  type RoomCounts,
+  roomCounts,
   type Trx,
-  workspaceCounts,
+  touchMembers,
+  versionsOf,
   workspacePulse,
   workspacesOfUser,
 } from '@sparkroom/mysql';
@@ -18,24 +21,95 @@ import type { Actor, Core } from '../core.ts';
 import { decodeCursor, encodeCursor, pageOf } from '../cursor.ts';
 import { type Kit, membershipId, newId } from '../deps.ts';
 import { DomainError, versionConflict } from '../errors.ts';
+import { COUNTS, type ListedWorkspace, MY_WORKSPACES, PULSE } from '../families.ts';
+import { leaseOf, versionOf } from '../invalidator.ts';
 import { nameClients } from '../name-clients.ts';
 import { allows, requireClient, requireOpen, requireRole } from '../policy.ts';
 import { toClient } from '../views.ts';
+import { listsVersion, readIn } from './access.ts';
 
 const clientArchived = () =>
   new DomainError('CLIENT_ARCHIVED', 'This client is archived. Bring it back before using it.');
 
-export function workspaceUseCases({ mysql, command, record }: Kit): Core['workspaces'] {
+/** What a person sees of a workspace's counts: drafts only their own. */
+const countsFor = (actor: Actor, counts: RoomCounts | undefined) => ({
+  memberCount: counts?.members ?? 0,
+  ideaCount: (counts?.ideas ?? 0) + (counts?.drafts[actor.userId] ?? 0),
+});
+
+export function workspaceUseCases({ mysql, cache, command, record }: Kit): Core['workspaces'] {
+  async function countsOf(id: string): Promise<RoomCounts> {
+    return (await roomCounts(mysql.db, [id])).get(id) ?? { members: 0, ideas: 0, drafts: {} };
+  }
+
+  /**
+   * Counts of several workspaces. Their versions are asked of the database in one query, but for those that this
+   * process holds a lease on: so a count in a list may be some milliseconds old, at most five seconds.
+   */
+  async function countsOfMany(ids: readonly string[]): Promise<Map<string, RoomCounts>> {
+    const wanted = new Map<string, number>();
+    const unknown: string[] = [];
+    for (const id of ids) {
+      const version = cache.leases.get(leaseOf('room', id));
+      if (version === undefined) unknown.push(id);
+      else wanted.set(id, version);
+    }
+    const begun = cache.leases.begin();
+    for (const [id, version] of await versionsOf(mysql.db, 'room', unknown)) {
+      cache.leases.grant(leaseOf('room', id), version, begun);
+      wanted.set(id, version);
+    }
+    return await cache.readMany(COUNTS, wanted, async (missing) => {
+      const counts = await roomCounts(mysql.db, missing);
+      return new Map(
+        [...counts].map(([id, value]) => [id, { version: wanted.get(id) ?? 0, value }] as const),
+      );
+    });
+  }
+
+  /** A page of a person's workspaces, without counts. */
+  async function listed(
+    actor: Actor,
+    limit: number,
+    archived: boolean,
+    after: readonly [string, string] | null,
+  ): Promise<Paged<ListedWorkspace>> {
+    const rows = await workspacesOfUser(mysql.db, {
+      userId: actor.userId,
+      archived,
+      limit: limit + 1,
+      after: after && { name: after[0], id: after[1] },
+    });
+    const page = rows.slice(0, limit);
+    const clients = await clientNames(
+      mysql.db,
+      page.map((row) => row.client_id),
+    );
+    const named = new Map(nameClients(page, clients).map((row) => [row.id, row.client]));
+    return pageOf(
+      rows,
+      limit,
+      (row): ListedWorkspace => ({
+        id: row.id,
+        name: row.name,
+        client: named.get(row.id) ?? { id: row.client_id, name: '' },
+        role: row.role,
+        version: row.version,
+        archivedAt: row.archived_at === null ? null : isoOf(row.archived_at),
+        createdAt: isoOf(row.created_at),
+      }),
+      (row) => encodeCursor('workspaces.list', [row.name, row.id]),
+    );
+  }
+
   async function get(actor: Actor, { id }: { id: string }) {
-    const row = await findWorkspace(mysql.db, id, actor.userId);
-    const role = row?.role;
-    requireRole(role, 'workspace.read');
-    const found = row as NonNullable<typeof row>;
+    const { workspace: found, role, open, versions } = await readIn(mysql, actor, id);
     const [counts, pulse] = await Promise.all([
-      workspaceCounts(mysql.db, [id], actor.userId),
-      workspacePulse(mysql.db, id, actor.userId),
+      cache.read(COUNTS, { id, version: versionOf.room(versions) }, () => countsOf(id)),
+      cache.read(PULSE, { id: `${id}:${actor.userId}`, version: versionOf.pulse(versions) }, () =>
+        workspacePulse(mysql.db, id, actor.userId),
+      ),
     ]);
-    const open = found.archived_at === null;
     return {
       id,
       name: found.name,
@@ -43,8 +117,7 @@ export function workspaceUseCases({ mysql, command, record }: Kit): Core['worksp
       client: { id: found.client_id, name: found.client_name },
       role,
       version: found.version,
-      memberCount: counts.get(id)?.members ?? 0,
-      ideaCount: counts.get(id)?.ideas ?? 0,
+      ...countsFor(actor, counts),
       archivedAt: found.archived_at === null ? null : isoOf(found.archived_at),
       createdAt: isoOf(found.created_at),
       pulse,
@@ -70,41 +143,24 @@ export function workspaceUseCases({ mysql, command, record }: Kit): Core['worksp
     get,
     async list(actor, { limit, cursor, archived }) {
       const after = decodeCursor('workspaces.list', ['string', 'id'], cursor);
-      const rows = await workspacesOfUser(mysql.db, {
-        userId: actor.userId,
-        archived,
-        limit: limit + 1,
-        after: after && { name: after[0], id: after[1] },
-      });
-      const page = rows.slice(0, limit);
-      const [clients, counts] = await Promise.all([
-        clientNames(
-          mysql.db,
-          page.map((row) => row.client_id),
+      const page = after
+        ? await listed(actor, limit, archived, after)
+        : await cache.read(
+            MY_WORKSPACES,
+            {
+              id: actor.userId,
+              variant: `${limit}${archived ? ' archived' : ''}`,
+              version: await listsVersion(mysql, actor),
+            },
+            () => listed(actor, limit, archived, null),
+          );
+      const counts = await countsOfMany(page.items.map((workspace) => workspace.id));
+      return {
+        items: page.items.map(
+          (item): WorkspaceSummary => ({ ...item, ...countsFor(actor, counts.get(item.id)) }),
         ),
-        workspaceCounts(
-          mysql.db,
-          page.map((row) => row.id),
-          actor.userId,
-        ),
-      ]);
-      const named = new Map(nameClients(page, clients).map((row) => [row.id, row.client]));
-      return pageOf(
-        rows,
-        limit,
-        (row): WorkspaceSummary => ({
-          id: row.id,
-          name: row.name,
-          client: named.get(row.id) ?? { id: row.client_id, name: '' },
-          role: row.role,
-          version: row.version,
-          memberCount: counts.get(row.id)?.members ?? 0,
-          ideaCount: counts.get(row.id)?.ideas ?? 0,
-          archivedAt: row.archived_at === null ? null : isoOf(row.archived_at),
-          createdAt: isoOf(row.created_at),
-        }),
-        (row) => encodeCursor('workspaces.list', [row.name, row.id]),
-      );
+        nextCursor: page.nextCursor,
+      };
     },
     async client(actor, { id }) {
       const row = await findWorkspace(mysql.db, id, actor.userId);
@@ -162,6 +218,7 @@ export function workspaceUseCases({ mysql, command, record }: Kit): Core['worksp
           payload: { name: input.name },
           detail: { before: { name: row.name } },
         });
+        await touchMembers(trx, row.id);
       });
       return await get(actor, input);
     },
@@ -187,6 +244,7 @@ export function workspaceUseCases({ mysql, command, record }: Kit): Core['worksp
           workspaceId: row.id,
           payload: { archived: input.archived },
         });
+        await touchMembers(trx, row.id);
       });
       return await get(actor, input);
     },

@@ -2,6 +2,7 @@ import type { Me } from '@sparkroom/contract';
 import { sql } from 'kysely';
 import type { Db, Mysql, Trx } from '../database.ts';
 import { insertEvent } from '../outbox.ts';
+import { versionIn } from './versions.ts';
 
 /** The account of a person, or undefined. */
 export async function findUser(db: Db | Trx, id: string): Promise<Me | undefined> {
@@ -91,7 +92,8 @@ export async function findSession(db: Db, token: string) {
   return await db
     .selectFrom('session as s')
     .innerJoin('user as u', 'u.id', 's.userId')
-    .select(['u.id as userId', 'u.role'])
+    // The version of the person's lists comes along: whoever is checked anyway can use them from a cache.
+    .select(['u.id as userId', 'u.role', versionIn('user', sql.ref('u.id')).as('version')])
     .where('s.token', '=', token)
     .where('s.expiresAt', '>', sql<string>`current_timestamp(3)`)
     .executeTakeFirst();

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { type RawBuilder, sql } from 'kysely';
 import type { Db, Trx } from '../database.ts';
-import { findWorkspace } from './workspaces.ts';
+import { workspaceQuery } from './workspaces.ts';
 
 /**
  * Collections whose changes are counted: `room` the members and ideas of a workspace, `rated` its ratings, `own` what
@@ -104,16 +104,18 @@ export async function versionsOf(
   return versions;
 }
 
-/** {@link findWorkspace} and the versions of its collections, all in one query. */
+/** A workspace, the person's role in it, and the versions of its collections, all in one query. */
 export async function findRoom(db: Db, id: string, userId: string) {
-  const row = await findWorkspace(db, id, userId, {
-    room: versionIn('room', sql.ref('w.id')),
-    rated: versionIn('rated', sql.ref('w.id')),
-    own: versionIn('own', sql`${`${id}:${userId}`}`),
-  });
+  const row = await workspaceQuery(db, id, userId)
+    .select([
+      versionIn('room', sql.ref('w.id')).as('room'),
+      versionIn('rated', sql.ref('w.id')).as('rated'),
+      versionIn('own', sql`${`${id}:${userId}`}`).as('own'),
+    ])
+    .executeTakeFirst();
   if (!row) return undefined;
-  const { room = 0, rated = 0, own = 0 } = row;
-  return { workspace: row, versions: { room: Number(room), rated: Number(rated), own: Number(own) } };
+  const { room, rated, own, ...workspace } = row;
+  return { workspace, versions: { room: Number(room), rated: Number(rated), own: Number(own) } };
 }
 
 export type RoomVersions = NonNullable<Awaited<ReturnType<typeof findRoom>>>['versions'];

@@ -2,9 +2,9 @@ import type { Role } from '@sparkroom/contract';
 import { type SqlBool, sql } from 'kysely';
 import type { Db, Trx } from '../database.ts';
 
-/** A workspace and the person's role in it; role null when not (or no longer) a member. */
-export async function findWorkspace(db: Db | Trx, id: string, userId: string) {
-  return await db
+/** The query behind {@link findWorkspace}, for those who want more in the same one. */
+export const workspaceQuery = (db: Db | Trx, id: string, userId: string) =>
+  db
     .selectFrom('workspace as w')
     .innerJoin('client as c', 'c.id', 'w.client_id')
     .leftJoin('membership as m', (j) =>
@@ -12,8 +12,11 @@ export async function findWorkspace(db: Db | Trx, id: string, userId: string) {
     )
     .selectAll('w')
     .select(['c.name as client_name', 'm.role'])
-    .where('w.id', '=', id)
-    .executeTakeFirst();
+    .where('w.id', '=', id);
+
+/** A workspace and the person's role in it; role null when not (or no longer) a member. */
+export async function findWorkspace(db: Db | Trx, id: string, userId: string) {
+  return await workspaceQuery(db, id, userId).executeTakeFirst();
 }
 
 export type WorkspaceRow = NonNullable<Awaited<ReturnType<typeof findWorkspace>>>;
@@ -80,10 +83,18 @@ export async function workspacesOfUser(
   return await query.execute();
 }
 
-/** Members and visible ideas of each workspace, in two queries for all of them. */
-export async function workspaceCounts(db: Db | Trx, ids: readonly string[], userId: string) {
-  const counts = new Map(ids.map((id) => [id, { members: 0, ideas: 0 }]));
+/** How many members and ideas a workspace has, and how many drafts whom: drafts are counted for their authors alone. */
+export interface RoomCounts {
+  members: number;
+  ideas: number;
+  drafts: Record<string, number>;
+}
+
+/** Counts of each workspace, in two queries for all of them. */
+export async function roomCounts(db: Db | Trx, ids: readonly string[]): Promise<Map<string, RoomCounts>> {
+  const counts = new Map(ids.map((id): [string, RoomCounts] => [id, { members: 0, ideas: 0, drafts: {} }]));
   if (ids.length === 0) return counts;
+  const drafter = sql<string | null>`case status when 'draft' then author_id end`;
   const [members, ideas] = await Promise.all([
     db
       .selectFrom('membership')
@@ -94,11 +105,10 @@ export async function workspaceCounts(db: Db | Trx, ids: readonly string[], user
       .execute(),
     db
       .selectFrom('idea')
-      .select((eb) => ['workspace_id', eb.fn.countAll().as('n')])
+      .select((eb) => ['workspace_id', drafter.as('drafter'), eb.fn.countAll().as('n')])
       .where('workspace_id', 'in', [...ids])
       .where('removed_at', 'is', null)
-      .where((eb) => eb.or([eb('status', '<>', 'draft'), eb('author_id', '=', userId)]))
-      .groupBy('workspace_id')
+      .groupBy(['workspace_id', 'drafter'])
       .execute(),
   ]);
   for (const row of members) {
@@ -107,9 +117,35 @@ export async function workspaceCounts(db: Db | Trx, ids: readonly string[], user
   }
   for (const row of ideas) {
     const entry = counts.get(row.workspace_id);
-    if (entry) entry.ideas = Number(row.n);
+    if (!entry) continue;
+    if (row.drafter === null) entry.ideas = Number(row.n);
+    else entry.drafts[row.drafter] = Number(row.n);
   }
   return counts;
+}
+
+/** What is the person's own in a workspace: stars by idea, and how many drafts. */
+export async function ownInRoom(db: Db | Trx, workspaceId: string, userId: string) {
+  const rows = await db
+    .selectFrom('idea as i')
+    .leftJoin('rating as r', (j) => j.onRef('r.idea_id', '=', 'i.id').on('r.user_id', '=', userId))
+    .select(['i.id', 'r.stars', 'i.status'])
+    .where('i.workspace_id', '=', workspaceId)
+    .where('i.removed_at', 'is', null)
+    .where((eb) =>
+      eb.or([
+        eb('r.stars', 'is not', null),
+        eb.and([eb('i.status', '=', 'draft'), eb('i.author_id', '=', userId)]),
+      ]),
+    )
+    .execute();
+  const stars: Record<string, number> = {};
+  let drafts = 0;
+  for (const row of rows) {
+    if (row.stars !== null) stars[row.id] = row.stars;
+    if (row.status === 'draft') drafts++;
+  }
+  return { stars, drafts };
 }
 
 /** How far the rating of a workspace is, for one person. */
