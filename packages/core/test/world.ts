@@ -123,16 +123,10 @@ export async function openWorld(name: string, options: WorldOptions = {}): Promi
       for (const { kind, id, version } of await bodies.stale(0, 1000)) {
         const text = await bodies.pending(kind, id, version);
         if (!text) continue;
-        await cloudant.bodies.apply({
-          id,
-          type: kind,
-          workspaceId: text.workspaceId,
-          version,
-          body: text.body,
-        });
-      }
-      for (const { kind, id, version } of await bodies.stale(0, 1000))
+        const { workspaceId, body } = text;
+        await cloudant.bodies.apply({ id, type: kind, workspaceId, version, body });
         await bodies.confirm(kind, id, version);
+      }
     },
     async events(aggregateId) {
       const rows = await mysql.db
