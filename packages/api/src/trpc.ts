@@ -15,6 +15,8 @@ export interface ApiContext {
   requestId: string;
   /** Aborted when the host shuts down: live feeds end, and the browser resumes at another process. */
   ending?: AbortSignal;
+  /** Longest life of a live feed in milliseconds, give or take a fifth. Default 30 minutes. */
+  liveMs?: number;
   /** Told of every error that is not a refusal, with its cause, for the log. */
   report(error: unknown, path: string | undefined): void;
 }
@@ -128,20 +130,38 @@ const t = initTRPC.context<ApiContext>().create({
   },
 });
 
-/** Gives refusals their tRPC code and reports the rest. */
-const errors = t.middleware(async ({ next, ctx, path }) => {
-  const result = await next();
-  if (result.ok) return result;
-  const cause = result.error.cause;
+/** Gives a refusal its tRPC code and reports what is no refusal. */
+function coded(thrown: unknown, ctx: ApiContext, path: string): unknown {
+  const cause = thrown instanceof TRPCError ? thrown.cause : thrown;
   if (cause instanceof DomainError) {
-    throw new TRPCError({ code: codeOf[cause.reason], message: cause.message, cause });
+    return new TRPCError({ code: codeOf[cause.reason], message: cause.message, cause });
   }
   if (cause instanceof StoreUnavailableError) {
     ctx.report(cause, path);
-    throw new TRPCError({ code: 'SERVICE_UNAVAILABLE', message: cause.message, cause });
+    return new TRPCError({ code: 'SERVICE_UNAVAILABLE', message: cause.message, cause });
   }
-  if (result.error.code === 'INTERNAL_SERVER_ERROR') ctx.report(cause ?? result.error, path);
-  return result;
+  if (!(thrown instanceof TRPCError) || thrown.code === 'INTERNAL_SERVER_ERROR') {
+    if (!(cause instanceof DOMException && cause.name === 'AbortError')) ctx.report(cause ?? thrown, path);
+  }
+  return thrown;
+}
+
+async function* codedWhile<T>(items: AsyncIterable<T>, ctx: ApiContext, path: string): AsyncGenerator<T> {
+  try {
+    yield* items;
+  } catch (error) {
+    throw coded(error, ctx, path);
+  }
+}
+
+const isIterable = (data: unknown): data is AsyncIterable<unknown> =>
+  typeof data === 'object' && data !== null && Symbol.asyncIterator in data;
+
+const errors = t.middleware(async ({ next, ctx, path }) => {
+  const result = await next();
+  if (!result.ok) throw coded(result.error, ctx, path);
+  // A feed fails while it is read, long after this returns.
+  return isIterable(result.data) ? { ...result, data: codedWhile(result.data, ctx, path) } : result;
 });
 
 /** Deny by default: every procedure needs a session; there is no public one. */
