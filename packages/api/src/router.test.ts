@@ -130,3 +130,18 @@ describe('errors', () => {
     expect(reported.at(-1)).toBe(mistake);
   });
 });
+
+test('a refusal inside a live feed has its code, which tells clients not to come back', async () => {
+  const live = (error: Error) => ({
+    // biome-ignore lint/correctness/useYield: it fails before its first item
+    live: async function* () {
+      throw error;
+    },
+  });
+  const read = async (error: Error) => {
+    const feed = await call('activity.live', { workspaceId: 'w' }, context({ activity: live(error) }));
+    for await (const item of feed as AsyncIterable<unknown>) throw new Error(`item: ${String(item)}`);
+  };
+  expect((await errorOf(read(new DomainError('NOT_FOUND', 'gone')))).code).toBe('NOT_FOUND');
+  expect((await errorOf(read(new StoreUnavailableError('mysql')))).code).toBe('SERVICE_UNAVAILABLE');
+});
