@@ -394,6 +394,7 @@ function registerTrpc(
             },
             requestId: request.id,
             ending,
+            liveMs: settings.liveMs,
             report(error, procedure) {
               if (error instanceof StoreUnavailableError) {
                 request.log.warn(

@@ -15,13 +15,15 @@ export interface ServerSettings {
   bodyLimit: number;
   /** Requests of one address in a minute at most. */
   requestsPerMinute: number;
+  /** Longest life of a live feed in milliseconds, give or take a fifth. */
+  liveMs: number;
   logLevel: string;
 }
 
 /**
  * Reads SPARKROOM_PORT (3000), SPARKROOM_HOST (127.0.0.1), SPARKROOM_URL, SPARKROOM_AUTH_SECRET, SPARKROOM_TRUST_PROXY,
- * SPARKROOM_MAX_BATCH (20), SPARKROOM_BODY_LIMIT (1 MiB), SPARKROOM_REQUESTS_PER_MINUTE (100,000), SPARKROOM_LOG_LEVEL
- * and NODE_ENV.
+ * SPARKROOM_MAX_BATCH (20), SPARKROOM_BODY_LIMIT (1 MiB), SPARKROOM_REQUESTS_PER_MINUTE (100,000), SPARKROOM_LIVE_MS
+ * (30 minutes), SPARKROOM_LOG_LEVEL and NODE_ENV.
  * @throws Error naming the variable that is missing or wrong; there is no default secret, in production or elsewhere
  */
 export function readServerSettings(env: NodeJS.ProcessEnv): ServerSettings {
@@ -45,6 +47,7 @@ export function readServerSettings(env: NodeJS.ProcessEnv): ServerSettings {
     maxBatchSize: whole(env, 'SPARKROOM_MAX_BATCH', 20, 1, 1000),
     bodyLimit: whole(env, 'SPARKROOM_BODY_LIMIT', 1024 * 1024, 1024, 64 * 1024 * 1024),
     requestsPerMinute: whole(env, 'SPARKROOM_REQUESTS_PER_MINUTE', 100_000, 1, 10_000_000),
+    liveMs: whole(env, 'SPARKROOM_LIVE_MS', 30 * 60_000, 1_000, 24 * 3_600_000),
     logLevel: env.SPARKROOM_LOG_LEVEL || 'info',
   };
 }

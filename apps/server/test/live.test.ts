@@ -172,6 +172,27 @@ test('somebody who is removed hears no more', async () => {
   await again.stop();
 });
 
+test('somebody whose role changes, or who is back when the removal is read, goes on hearing', async () => {
+  const workspaceId = await host.workspace(ana);
+  const bo = await host.somebody('Bo');
+  const at = { workspaceId, userId: bo.id };
+  await host.mutate('members.add', { workspaceId, email: bo.email, role: 'member' }, ana.bearer);
+  const feed = listen(host, bo, workspaceId);
+  await feed.ready();
+  await host.mutate('members.setRole', { ...at, role: 'viewer' }, ana.bearer);
+  await until(() => feed.items.some((i) => i.type === 'membership.roleChanged'));
+  await feed.stop();
+  const from = feed.items[0]?.id;
+  await host.mutate('members.remove', at, ana.bearer);
+  await host.mutate('members.add', { workspaceId, email: bo.email, role: 'editor' }, ana.bearer);
+  const last = await post(ana, workspaceId, 'heard again');
+  const again = listen(host, bo, workspaceId, from);
+  await until(() => again.items.some((i) => i.subject === last));
+  expect(again.items.map((i) => i.type)).toContain('membership.removed');
+  expect(again.errors).toEqual([]);
+  await again.stop();
+});
+
 test('strangers hear nothing, and drafts are heard of by their author alone', async () => {
   const workspaceId = await host.workspace(ana);
   const bo = await host.somebody('Bo');

@@ -132,14 +132,24 @@ const guidance = router({
     .mutation(({ ctx, input }) => ctx.core.guidance.remove(ctx.actor, input)),
 });
 
+/** Longest life of a live feed in milliseconds, so that sessions are looked at again and processes share the load. */
+const LIVE_MS = 30 * 60_000;
+
+/** +-20 %, so that feeds which began together after a restart do not end together. */
+const spread = (ms: number): number => Math.round(ms * (0.8 + Math.random() * 0.4));
+
 const activity = router({
   list: procedure
     .input(inputs.activity.list)
     .query(({ ctx, input }) => ctx.core.activity.list(ctx.actor, input)),
   /** Server-sent events; the id of each is its stream sequence, so that a reconnecting client resumes anywhere. */
   live: procedure.input(inputs.activity.live).subscription(async function* ({ ctx, input, signal }) {
-    const ended = AbortSignal.any([signal, ctx.ending].filter((s) => s !== undefined));
+    const lifetime = AbortSignal.timeout(spread(ctx.liveMs ?? LIVE_MS));
+    const over = ctx.ending ? AbortSignal.any([ctx.ending, lifetime]) : lifetime;
+    const ended = signal ? AbortSignal.any([signal, over]) : over;
     for await (const item of ctx.core.activity.live(ctx.actor, input, ended)) yield tracked(item.seq, item);
+    // Without a farewell the browser comes back by itself, to whichever process, and goes on behind its last id.
+    if (over.aborted) throw new DOMException('The feed was open long enough', 'AbortError');
   }),
 });
 

@@ -35,7 +35,8 @@ export function activityUseCases({ mysql, live }: Kit): Core['activity'] {
           continue;
         }
         const { event } = item;
-        if (isOwnMembership(event, actor) && !(await mayStay(() => readIn(mysql, actor, workspaceId)))) return;
+        if (isOwnMembership(event, actor) && !(await mayStay(() => readIn(mysql, actor, workspaceId))))
+          return;
         if (!mayHear(actor, event)) continue;
         yield {
           kind: 'event',
@@ -52,9 +53,7 @@ export function activityUseCases({ mysql, live }: Kit): Core['activity'] {
 
 /** Whether somebody let this listener in, changed what they may do, or put them out. */
 const isOwnMembership = (event: AnyDomainEvent, actor: Actor): boolean =>
-  event.aggregate.type === 'membership' &&
-  'userId' in event.payload &&
-  event.payload.userId === actor.userId;
+  event.aggregate.type === 'membership' && 'userId' in event.payload && event.payload.userId === actor.userId;
 
 /**
  * Asks the database and not the event: one that is read again after a reconnect may have been overtaken.
