@@ -295,7 +295,18 @@ function registerAuth(
       }
       const signIn = url.pathname.toLowerCase().startsWith('/api/auth/sign-in/');
       const email = signIn ? emailIn(request.body) : '';
-      const wait = signIn ? attempts.blockedFor(email, request.ip) : 0;
+      let response = new Response(null, { status: 500 });
+      const ask = async (): Promise<boolean> => {
+        response = await auth.handler(
+          new Request(url, {
+            method: request.method,
+            headers: webHeaders(request),
+            ...(request.method === 'POST' ? { body: (request.body as string | undefined) ?? '{}' } : {}),
+          }),
+        );
+        return response.status === 401;
+      };
+      const wait = signIn ? await attempts.run(email, request.ip, ask) : 0;
       if (wait > 0) {
         reply.header('retry-after', String(wait));
         return sendError(
@@ -306,19 +317,12 @@ function registerAuth(
           `Too many failed sign-ins for this account. Try again in ${Math.ceil(wait / 60)} minutes.`,
         );
       }
-      const response = await auth.handler(
-        new Request(url, {
-          method: request.method,
-          headers: webHeaders(request),
-          ...(request.method === 'POST' ? { body: (request.body as string | undefined) ?? '{}' } : {}),
-        }),
-      );
+      if (!signIn) await ask();
       if (response.status >= 500) {
         // The library hides its cause; a database that is away is the one that can be told.
         await stores.mysql.ping();
         return sendError(request, reply, 500, 'INTERNAL', 'Something went wrong on our side.');
       }
-      if (signIn && response.status === 401) await attempts.failed(email, request.ip);
       reply.code(response.status);
       response.headers.forEach((value, name) => {
         if (name !== 'set-cookie') reply.header(name, value);

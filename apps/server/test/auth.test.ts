@@ -195,6 +195,25 @@ describe('a wrong password', () => {
   });
 });
 
+test('forty guesses at the same moment are ten', async () => {
+  const kim = await host.somebody('Kim');
+  const guesses = await Promise.all(
+    Array.from({ length: 40 }, (_, i) =>
+      host.auth('sign-in/email', { email: kim.email, password: `wrong ${i} password` }),
+    ),
+  );
+  const count = (status: number) => guesses.filter((g) => g.status === status).length;
+  expect([count(401), count(429)]).toEqual([10, 30]);
+  // Right ones at once are all let in: waiting is not refusing.
+  const lea = await host.somebody('Lea');
+  const right = await Promise.all(
+    Array.from({ length: 12 }, () =>
+      host.auth('sign-in/email', { email: lea.email, password: lea.password }),
+    ),
+  );
+  expect(right.map((r) => r.status)).toEqual(Array(12).fill(200));
+});
+
 describe('another site', () => {
   test('may not use a cookie, may with a bearer token of its own', async () => {
     const ida = await host.somebody('Ida');

@@ -108,6 +108,27 @@ describe('clients', () => {
     ]);
   });
 
+  test('page by name: mine and those I share a workspace of; all of them for an admin', async () => {
+    const person = await world.person();
+    const admin = await world.person('Admin', 'admin');
+    const { core } = world;
+    const mine = new Set<string>();
+    for (const name of ['beta', 'Alpha', 'alpha', 'äther', '青禾', 'beta', 'zeta']) {
+      mine.add((await core.clients.create(person, { name })).id);
+    }
+    const shared = await world.workspace(owner);
+    await core.members.add(owner, { workspaceId: shared.id, email: person.email, role: 'viewer' });
+    mine.add(shared.client.id);
+    const list = (who: Person) =>
+      allPages((cursor) => core.clients.list(who, { limit: 3, cursor, archived: false }));
+    const seen = await list(person);
+    expect(seen.map((c) => c.id).sort()).toEqual([...mine].sort());
+    expect(seen.filter((c) => c.mayEdit)).toHaveLength(7);
+    const all = (await list(admin)).map((c) => c.id);
+    expect(new Set(all).size).toBe(all.length);
+    expect([...mine].filter((id) => !all.includes(id))).toEqual([]);
+  });
+
   test('in use are not archived; a fellow member sees but does not rename them', async () => {
     const room = await world.workspace(owner);
     const fellow = await world.member(owner, room.id, 'owner');
@@ -294,6 +315,64 @@ describe('an archived workspace', () => {
     const audit = await db.selectFrom('audit').select('id').where('workspace_id', '=', workspaceId).execute();
     return [events.length, audit.length];
   }
+});
+
+test('what allowed a write cannot change before the write is done', async () => {
+  const { core, mysql } = world;
+  const { id: workspaceId } = await world.workspace(owner);
+  const member = await world.member(owner, workspaceId, 'member');
+  const idea = await world.idea(owner, workspaceId);
+  let release = (): void => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let locked = (): void => {};
+  const holding = new Promise<void>((resolve) => {
+    locked = resolve;
+  });
+  const holder = mysql.transaction(async (trx) => {
+    await trx.selectFrom('idea').select('id').where('id', '=', idea.id).forUpdate().execute();
+    locked();
+    await held;
+  });
+  await holding;
+  // Waits for the idea, after it has looked at role and workspace.
+  const rating = core.ratings.set(member, { ideaId: idea.id, stars: 4 });
+  /** Whether somebody holds the membership, and the workspace, so that they cannot be changed. */
+  const kept = async (table: 'membership' | 'workspace') => {
+    const row =
+      table === 'membership'
+        ? mysql.db
+            .selectFrom('membership')
+            .select('role')
+            .where('workspace_id', '=', workspaceId)
+            .where('user_id', '=', member.userId)
+        : mysql.db.selectFrom('workspace').select('id').where('id', '=', workspaceId);
+    return await row
+      .forUpdate()
+      .noWait()
+      .execute()
+      .then(
+        () => false,
+        () => true,
+      );
+  };
+  const end = Date.now() + 5000;
+  while (Date.now() < end && !((await kept('membership')) && (await kept('workspace')))) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  expect([await kept('membership'), await kept('workspace')]).toEqual([true, true]);
+  const archiving = core.workspaces.archive(owner, { id: workspaceId, version: 1, archived: true });
+  release();
+  await Promise.all([holder, rating, archiving]);
+  const written = await mysql.db
+    .selectFrom('audit')
+    .select('action')
+    .where('workspace_id', '=', workspaceId)
+    .orderBy('id')
+    .execute();
+  expect(written.map((row) => row.action).slice(-2)).toEqual(['idea.rated', 'workspace.archived']);
+  expect(await kept('membership')).toBe(false);
 });
 
 describe('guidance', () => {
