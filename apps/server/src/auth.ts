@@ -1,5 +1,6 @@
 import type { Cache } from '@sparkroom/cache';
 import { newId } from '@sparkroom/core';
+import { touchPerson } from '@sparkroom/mysql';
 import { StoreUnavailableError } from '@sparkroom/pools';
 import { betterAuth } from 'better-auth';
 import { bearer } from 'better-auth/plugins';
@@ -21,7 +22,7 @@ const SIGN_UPS = { window: 60, max: 60 };
  */
 export function createAuth(
   settings: ServerSettings,
-  stores: Pick<Stores, 'authDatabase' | 'cache' | 'registrations'>,
+  stores: Pick<Stores, 'authDatabase' | 'cache' | 'mysql' | 'registrations'>,
   log: Logger,
 ) {
   return betterAuth({
@@ -73,6 +74,14 @@ export function createAuth(
             await stores.registrations
               .announce(user.id)
               .catch((error) => log.warn({ err: error }, 'user.registered is left to the worker'));
+          },
+        },
+        update: {
+          async after(user) {
+            // Names are shown in cached lists. Committed already; one that is not counted is old for an hour at most.
+            await touchPerson(stores.mysql.db, user.id).catch((error) =>
+              log.warn({ err: error }, 'a changed account is not counted yet'),
+            );
           },
         },
       },

@@ -1,9 +1,12 @@
+import { cacheSamples } from '@sparkroom/cache';
 import type { Gate } from '@sparkroom/pools';
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Stores } from './stores.ts';
 
 /** Figures of this process, as Prometheus reads them. */
-export function createMetrics(stores: Pick<Stores, 'mysql' | 'authDatabase' | 'cloudant' | 'live'>) {
+export function createMetrics(
+  stores: Pick<Stores, 'mysql' | 'authDatabase' | 'cloudant' | 'live' | 'cache'>,
+) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const requests = new Histogram({
@@ -38,6 +41,18 @@ export function createMetrics(stores: Pick<Stores, 'mysql' | 'authDatabase' | 'c
       this.set(stores.live.figures().readers);
     },
   });
+  for (const { name, help, labels } of cacheSamples(stores.cache)) {
+    new Gauge({
+      name,
+      help,
+      labelNames: [...labels],
+      registers: [registry],
+      collect() {
+        const sample = cacheSamples(stores.cache).find((one) => one.name === name);
+        for (const { labels, value } of sample?.values ?? []) this.set(labels, value);
+      },
+    });
+  }
   return {
     text: () => registry.metrics(),
     contentType: registry.contentType,

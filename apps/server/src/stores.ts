@@ -18,6 +18,7 @@ import {
   usersOf,
 } from '@sparkroom/mysql';
 import type { Logger } from 'pino';
+import { feedLeases } from './lease-feed.ts';
 
 export interface Stores {
   mysql: Mysql;
@@ -50,6 +51,8 @@ export async function openStores(env: NodeJS.ProcessEnv, log: Logger): Promise<S
     closers.unshift(() => events.close());
     const live = openLiveFeed({ events, log });
     closers.unshift(() => live.close());
+    const changes = feedLeases(cache.leases, events, log);
+    closers.unshift(() => changes.close());
     const core = createCore({
       mysql,
       bodies: cloudant.bodies,
