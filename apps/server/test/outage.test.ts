@@ -57,7 +57,8 @@ const names = {
 } as const;
 
 function expectUnavailable(answer: Answer, store: keyof typeof names): void {
-  expect([answer.status, answer.json.error.data.code, answer.json.error.data.reason]).toEqual([
+  const data = answer.json?.error?.data;
+  expect([answer.status, data?.code, data?.reason], answer.text).toEqual([
     503,
     'SERVICE_UNAVAILABLE',
     'STORE_UNAVAILABLE',
@@ -109,6 +110,8 @@ describe('without MySQL', () => {
   test('one that hangs is given up on in time', async () => {
     await stack.kill('mysql', 'SIGSTOP');
     try {
+      // On a busy machine a thread may answer one more question before the signal reaches it.
+      await until(async () => (await me()).status === 503);
       const started = Date.now();
       const answers = await Promise.all([me(), me(), list(), ready()]);
       expect(Date.now() - started).toBeLessThan(8000);
