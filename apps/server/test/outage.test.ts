@@ -1,10 +1,12 @@
+import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { type Stack, startTestStack } from '@sparkroom/local';
+import { type Stack, startStack } from '@sparkroom/local';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type Answer, type Host, openHost, relayOf, type Somebody, until } from './host.ts';
 
 /** Stores of this file's own, since it stops them. */
 let stack: Stack;
+let folder: string;
 let host: Host;
 let ana: Somebody;
 let workspaceId: string;
@@ -15,7 +17,17 @@ beforeAll(async () => {
   const own = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^SPARKROOM_(MYSQL|CLOUDANT|REDIS|NATS)_URL$/.test(name)),
   );
-  stack = await startTestStack(fileURLToPath(new URL('../../../.sparkroom', import.meta.url)), { env: own });
+  // Ports far from those of other stacks, which take the next free one: what is stopped here must find its own again.
+  const port = 27_000 + (process.pid % 1000) * 4;
+  const parent = fileURLToPath(new URL('../../../.sparkroom/test/', import.meta.url));
+  folder = `${parent}run-outage-${process.pid}`;
+  stack = await startStack({
+    dir: folder,
+    ports: { mysql: port, cloudant: port + 1, redis: port + 2, nats: port + 3 },
+    durable: false,
+    template: `${parent}template`,
+    env: own,
+  });
   host = await openHost('outage', {
     env: { ...own, ...stack.env, SPARKROOM_MYSQL_STATEMENT_MS: '2000', SPARKROOM_MYSQL_ACQUIRE_MS: '1000' },
     documents: true,
@@ -31,6 +43,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await host?.close();
   await stack?.stop();
+  await rm(folder, { recursive: true, force: true });
 });
 
 /** Whatever a test left down, so that the next one is not blamed for it. */
