@@ -120,6 +120,20 @@ describe('who writes a text reads it at once', () => {
     expect(await textOf(idea.id)).toBe('8');
   });
 
+  test('a replica that lags behind what was confirmed is not believed', async () => {
+    const { db } = world.mysql;
+    const idea = await world.idea(owner, workspaceId, 'open', 'old');
+    await world.project();
+    await world.core.ideas.update(owner, { id: idea.id, version: 1, body: { text: 'new' } });
+    // As if version 2 had been confirmed on a replica that this reader does not ask.
+    await db.updateTable('idea').set({ stored_version: 2 }).where('id', '=', idea.id).execute();
+    await db.deleteFrom('idea_pending').where('idea_id', '=', idea.id).execute();
+    await expect(textOf(idea.id)).rejects.toMatchObject({ name: 'StoreUnavailableError', store: 'cloudant' });
+    const body = { id: idea.id, type: 'idea', workspaceId, version: 2, body: { text: 'new' } } as const;
+    await world.cloudant.bodies.apply(body);
+    expect(await textOf(idea.id)).toBe('new');
+  });
+
   test('guidance too', async () => {
     const made = await world.core.guidance.create(owner, { workspaceId, title: 'g', body: { text: 'one' } });
     const read = async () => (await world.core.guidance.get(owner, { id: made.id })).body.text;
