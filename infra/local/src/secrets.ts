@@ -7,9 +7,10 @@ export interface Secrets {
   authSecret: string;
   mysqlPassword: string;
   cloudantPassword: string;
+  natsPassword: string;
 }
 
-const names = ['authSecret', 'mysqlPassword', 'cloudantPassword'] as const;
+const names = ['authSecret', 'mysqlPassword', 'cloudantPassword', 'natsPassword'] as const;
 
 /**
  * Reads the secrets; makes those that are missing (32 random bytes each, URL-safe).

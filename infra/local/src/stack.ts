@@ -150,7 +150,11 @@ async function startClaimed(options: StackOptions, dir: string, lock: LauncherLo
     const started = performance.now();
     const { name } = store;
     const say = (line: string): void => log(`${name}: ${line}`);
-    const password = name === 'mysql' ? secrets.mysqlPassword : secrets.cloudantPassword;
+    const passwords: Partial<Record<StoreName, string>> = {
+      mysql: secrets.mysqlPassword,
+      nats: secrets.natsPassword,
+    };
+    const password = passwords[name] ?? secrets.cloudantPassword;
     const basePort = options.ports?.[name] ?? portFrom(env, portVariable(name), defaultPorts[name]);
     const site: StoreSite = {
       data: join(dataFolder, name),

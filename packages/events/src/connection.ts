@@ -26,6 +26,11 @@ export interface EventsSettings {
   maxAgeMs?: number;
   /** Copies of the stream in a cluster. Default 1. */
   replicas?: number;
+  /**
+   * A subscriber of another organisation, with few rights: it uses the durable that was made for it and changes nothing.
+   * Its answers come to subjects of its own, `_INBOX_<name>.>`, which nobody else may hear.
+   */
+  outsider?: { name: string };
 }
 
 /** Largest event with its headers, in bytes: the server's default `max_payload`. */
@@ -43,6 +48,8 @@ export interface Events {
   /** False while the client is trying to reconnect. */
   readonly connected: boolean;
   readonly deadlineMs: number;
+  /** True for a subscriber with few rights. */
+  readonly outsider: boolean;
   /**
    * Makes the stream when it is missing and brings its limits up to date. Safe when several do it at once.
    * @throws StoreUnavailableError when NATS cannot be reached
@@ -70,14 +77,20 @@ export function wakeSubject(prefix: string): string {
   return `${prefix}-wake.outbox`;
 }
 
-/** Reads SPARKROOM_NATS_URL and SPARKROOM_NATS_PREFIX. @throws Error naming what is missing or wrong */
+/** Prefix of the subjects to which the answers for an outsider come. */
+export const inboxOf = (name: string): string => `_INBOX_${name}`;
+
+/** Reads SPARKROOM_NATS_URL, SPARKROOM_NATS_PREFIX and SPARKROOM_NATS_REPLICAS. @throws Error naming what is missing or wrong */
 export function readEventsSettings(env: NodeJS.ProcessEnv, name: string): EventsSettings {
   const url = env.SPARKROOM_NATS_URL;
   if (!url) throw new Error('SPARKROOM_NATS_URL is not set: give the address of NATS, nats://host:port');
   const prefix = env.SPARKROOM_NATS_PREFIX ?? 'sparkroom';
   if (!/^[a-z][a-z0-9-]*$/.test(prefix))
     throw new Error('SPARKROOM_NATS_PREFIX must be lower-case letters, digits and dashes');
-  return { url, prefix, name };
+  const replicas = Number(env.SPARKROOM_NATS_REPLICAS || 1);
+  if (![1, 3, 5].includes(replicas))
+    throw new Error('SPARKROOM_NATS_REPLICAS must be 1, or 3 or 5 in a cluster of as many servers');
+  return { url, prefix, name, replicas };
 }
 
 /** Milliseconds to the nanoseconds that JetStream's configuration uses. */
@@ -150,6 +163,7 @@ export async function connectEvents(settings: EventsSettings, log: Log): Promise
   const connection = await reaching(() =>
     connect({
       ...parseUrl(settings.url),
+      ...(settings.outsider ? { inboxPrefix: inboxOf(settings.outsider.name) } : {}),
       name: settings.name,
       maxReconnectAttempts: -1,
       reconnectTimeWait: 250,
@@ -251,11 +265,13 @@ export async function connectEvents(settings: EventsSettings, log: Log): Promise
     jetstream,
     manager,
     deadlineMs,
+    outsider: settings.outsider !== undefined,
     get connected() {
       return isConnected();
     },
     streamInfo: () => reaching(infoOrMake),
     async ensureStream() {
+      if (settings.outsider) return;
       const patience = Date.now() + deadlineMs;
       for (let attempt = 1; ; attempt++) {
         try {

@@ -6,7 +6,7 @@ import { Lanes } from './lanes.ts';
 import { type Log, reasonOf } from './log.ts';
 import type { DeadLetter, InboxPort } from './outbox-port.ts';
 import { growing, pause, within } from './waiting.ts';
-import { bodyOf, decodeEvent, eventIdOf, headersOf, rawOf } from './wire.ts';
+import { bodyOf, decodeEvent, eventIdOf, headersOf, rawOf, typeOf } from './wire.ts';
 
 /** A handler throws it when the event's turn has not come (for example a gap in versions). Not counted as a failure. */
 export class NotYetError extends Error {
@@ -67,6 +67,8 @@ export interface ConsumerOptions<N extends EventName, Trx> {
   ackWaitMs?: number;
   /** Where a new durable begins. Default: everything that is in the stream. */
   start?: ConsumerStart;
+  /** What becomes of types that are not in the catalogue: dead letters, or seen as none of `types`. Default 'park'. */
+  unknown?: 'park' | 'skip';
   /** 'never': the effects leave the system (mail, calls to others), so what is past must not be handled again. */
   replay?: 'never';
   /** Milliseconds an event may wait by {@link NotYetError}; from then on that counts as a failure. Default ten minutes. */
@@ -241,6 +243,7 @@ class Runtime<N extends EventName, Trx> implements Consumer {
 
   async #ensureConsumer(): Promise<ConsumerInfo> {
     const { events, filter } = this.#options;
+    if (events.outsider) return await reaching(() => events.manager.consumers.info(events.stream, this.name));
     const wanted = {
       filter_subject: `${events.prefix}.${filter}`,
       ack_wait: nanos(this.#ackWaitMs),
@@ -299,6 +302,9 @@ class Runtime<N extends EventName, Trx> implements Consumer {
     const blocked = this.#blocked.get(message.subject);
     if (blocked && blocked.seq < seq && Date.now() < blocked.until)
       return this.#giveBack(message, Math.max(0, blocked.next - Date.now()) + 50);
+    const { unknown = 'park' } = this.#options;
+    if (unknown === 'skip' && this.#types && !this.#types.has(typeOf(message) ?? ''))
+      return this.#finish(message);
     let event: AnyDomainEvent;
     try {
       event = decodeEvent(message, seq);

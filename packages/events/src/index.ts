@@ -37,6 +37,7 @@ export type {
   OutboxSession,
   Placed,
 } from './outbox-port.ts';
+export { type NatsUser, subscriberUser, sureSubscriber } from './outsiders.ts';
 export type { Stored } from './publisher.ts';
 export { type Relay, type RelayMetrics, type RelayOptions, startRelay } from './relay.ts';
 export { type Replay, startReplay } from './replay.ts';

@@ -73,6 +73,12 @@ export function eventIdOf(message: RawMessage, seq: number): string {
   return id ? decodeHeader(id).replace(/:r\d+$/, '') : `seq-${seq}`;
 }
 
+/** Name of the event, whether this program knows it or not. */
+export function typeOf(message: RawMessage): string | null {
+  const type = message.headers?.get(header.type);
+  return type ? decodeHeader(type) : null;
+}
+
 /** All headers as plain text, for people to read. */
 export function headersOf(message: RawMessage): Record<string, string> {
   const found: Record<string, string> = {};

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sureFolder } from '../folders.ts';
 import { findProgram, programVersion } from '../programs.ts';
@@ -15,6 +15,9 @@ export async function natsStore(env: NodeJS.ProcessEnv): Promise<Store | undefin
   const configuration = (site: StoreSite): string =>
     [
       `listen: "127.0.0.1:${site.port}"`,
+      `pid_file: ${JSON.stringify(join(site.data, 'nats.pid'))}`,
+      // Nobody connects without a name and a password.
+      'authorization { include "users.conf" }',
       // The server's default, made explicit: events carry whole idea bodies.
       'max_payload: 1048576',
       'jetstream {',
@@ -32,9 +35,27 @@ export async function natsStore(env: NodeJS.ProcessEnv): Promise<Store | undefin
     prepare: async (site) => {
       await sureFolder(site.data);
       await writeFile(join(site.data, 'nats.conf'), configuration(site));
+      await writeUsers(join(site.data, 'users.conf'), site.password);
     },
     command: (site) => ({ file: server, args: ['-c', join(site.data, 'nats.conf')] }),
     isReady: (site) => answers(site.port, '', (data) => data.toString().startsWith('INFO ')),
-    url: (site) => `nats://127.0.0.1:${site.port}`,
+    url: (site) => `nats://sparkroom:${site.password}@127.0.0.1:${site.port}`,
   };
+}
+
+/**
+ * Writes who may connect: ourselves with every right, and the subscribers that are there already, whom
+ * packages/events/scripts/add-subscriber.ts adds. One line, `users = ` and JSON, which the server reads as it is.
+ */
+export async function writeUsers(file: string, password: string): Promise<void> {
+  let others: { user: string }[] = [];
+  try {
+    const known = JSON.parse((await readFile(file, 'utf8')).replace(/^users = /, '')) as { user: string }[];
+    others = known.filter(({ user }) => user !== 'sparkroom');
+  } catch {
+    // None yet.
+  }
+  const users = [{ user: 'sparkroom', password }, ...others];
+  await writeFile(`${file}.new`, `users = ${JSON.stringify(users)}\n`, { mode: 0o600 });
+  await rename(`${file}.new`, file);
 }
