@@ -16,6 +16,7 @@ describe('settings', () => {
       maxBatchSize: 20,
       bodyLimit: 1_048_576,
       requestsPerMinute: 100_000,
+      liveMs: 1_800_000,
       logLevel: 'info',
     });
     for (const env of [{}, { SPARKROOM_AUTH_SECRET: 'short' }, { NODE_ENV: 'production' }]) {
