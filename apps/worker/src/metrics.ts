@@ -1,5 +1,7 @@
+import { type Cache, cacheSamples } from '@sparkroom/cache';
 import type { Auditor, Consumer, Relay, RelayMetrics } from '@sparkroom/events';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { labelOf, type Verdict, type Window, windows } from './coherence/checker.ts';
 
 /** Milliseconds a figure may take to be had; a store that is away must not hang the scrape. */
 const figureMs = 2_000;
@@ -126,6 +128,50 @@ export class WorkerMetrics {
         for (const name of Object.keys(gauges) as (keyof typeof gauges)[])
           gauges[name].set(labels, figures[name]);
       });
+  }
+
+  /** Adds the figures of a cache. */
+  watchCache(cache: Cache): void {
+    const gauges = new Map(
+      cacheSamples(cache).map(({ name, help, labels }) => [
+        name,
+        new Gauge({ name, help, labelNames: [...labels], registers: [this.registry] }),
+      ]),
+    );
+    this.#onScrape.push(async () => {
+      for (const { name, values } of cacheSamples(cache))
+        for (const { labels, value } of values) gauges.get(name)?.set(labels, value);
+    });
+  }
+
+  /** Counts what the checker of caches found. Every window is there from the start, at zero. */
+  coherence() {
+    const registers = [this.registry];
+    const incoherent = new Counter({
+      name: 'cache_incoherent',
+      help: 'Answers older than the database, so long after the event; confirmed by a read of the database',
+      labelNames: ['window'],
+      registers,
+    });
+    for (const window of windows) incoherent.inc({ window: labelOf(window) }, 0);
+    const checks = new Counter({
+      name: 'sparkroom_cache_checks_total',
+      help: 'Reads of the coherence checker, by window, tier and verdict',
+      labelNames: ['window', 'tier', 'verdict'],
+      registers,
+    });
+    const skipped = new Counter({
+      name: 'sparkroom_cache_checks_skipped_total',
+      help: 'Events that were not checked because too many checks waited',
+      registers,
+    });
+    return {
+      checked({ window, tier, verdict }: { window: Window; tier: string; verdict: Verdict }): void {
+        checks.inc({ window: labelOf(window), tier, verdict });
+        if (verdict === 'incoherent') incoherent.inc({ window: labelOf(window) });
+      },
+      skipped: () => skipped.inc(),
+    };
   }
 
   /** All figures now, as text. Never throws. */

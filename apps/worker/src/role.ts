@@ -3,6 +3,7 @@ import type { Cloudant } from '@sparkroom/cloudant';
 import type { Consumer, Events, Log } from '@sparkroom/events';
 import type { Mysql } from '@sparkroom/mysql';
 import type { WorkerMetrics } from './metrics.ts';
+import type { WorkerSettings } from './settings.ts';
 
 /** The open stores of a worker. */
 export interface Stores {
@@ -15,6 +16,7 @@ export interface Stores {
 export interface RoleContext extends Stores {
   log: Log;
   metrics: WorkerMetrics;
+  settings: WorkerSettings;
 }
 
 /** A role at work. */

@@ -16,6 +16,7 @@ describe('worker settings', () => {
       ['relay', 'cache'],
     ],
     [['--roles=projector'], ['projector']],
+    [['--roles', 'coherence'], ['coherence']],
   ])('reads roles from %j', (args, roles) => {
     expect(readWorkerSettings(args, env).roles).toEqual(roles);
   });
@@ -35,7 +36,20 @@ describe('worker settings', () => {
     ['SPARKROOM_NATS_PREFIX', 'With.Dots'],
     ['SPARKROOM_WORKER_PORT', '70000'],
     ['SPARKROOM_WORKER_PORT', 'abc'],
+    ['SPARKROOM_COHERENCE_SERVERS', 'no address'],
   ])('names %s when it is %j', (name, value) => {
     expect(() => readWorkerSettings([], { ...env, [name]: value })).toThrow(name);
+  });
+
+  it('servers to check need somebody to read as', () => {
+    const SPARKROOM_COHERENCE_SERVERS = 'http://127.0.0.1:3000/, http://127.0.0.1:3001';
+    const servers = { ...env, SPARKROOM_COHERENCE_SERVERS };
+    expect(() => readWorkerSettings([], servers)).toThrow('SPARKROOM_COHERENCE_TOKEN');
+    const somebody = { SPARKROOM_COHERENCE_TOKEN: 't', SPARKROOM_COHERENCE_USER: 'u' };
+    expect(readWorkerSettings([], { ...servers, ...somebody }).coherence).toEqual({
+      servers: ['http://127.0.0.1:3000', 'http://127.0.0.1:3001'],
+      token: 't',
+      userId: 'u',
+    });
   });
 });

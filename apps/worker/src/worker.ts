@@ -8,6 +8,7 @@ import { serveHealth } from './http.ts';
 import { WorkerMetrics } from './metrics.ts';
 import type { Role, RoleContext, Stores } from './role.ts';
 import { cacheRole } from './roles/cache.ts';
+import { coherenceRole } from './roles/coherence.ts';
 import { projectorRole } from './roles/projector.ts';
 import { relayRole } from './roles/relay.ts';
 import type { RoleName, WorkerSettings } from './settings.ts';
@@ -16,6 +17,7 @@ const starters: Record<RoleName, (context: RoleContext) => Role> = {
   relay: relayRole,
   projector: projectorRole,
   cache: cacheRole,
+  coherence: coherenceRole,
 };
 
 /** Stores each role cannot work without. */
@@ -23,6 +25,7 @@ const needs: Record<RoleName, readonly (keyof Stores)[]> = {
   relay: ['mysql', 'events'],
   projector: ['mysql', 'events', 'cloudant'],
   cache: ['mysql', 'events', 'cache'],
+  coherence: ['mysql', 'events', 'cloudant', 'cache'],
 };
 
 /** Names of the stores as people know them. */
@@ -95,7 +98,7 @@ export async function startWorker(settings: WorkerSettings, log: Log): Promise<W
     stores.cache = cache;
     if (stopping.signal.aborted) return;
     for (const name of settings.roles) {
-      const role = starters[name]({ mysql, events, cloudant, cache, log, metrics });
+      const role = starters[name]({ mysql, events, cloudant, cache, log, metrics, settings });
       roles.push(role);
     }
     metrics.watchConsumers(roles.flatMap((role) => role.consumers));

@@ -119,7 +119,7 @@ export function openCache(
       return;
     }
     remember(family, `${nameOf(family.name, id)}:${variant}`, version, value, bytes);
-    if (!redis.awake) return;
+    if (!family.redis || !redis.awake) return;
     const note: Note = { op: 'fill', version, at: Date.now(), by };
     redis.fill(nameOf(family.name, id), variant, { version, body, ttlSeconds: family.ttlSeconds }, note).then(
       (done) => {
@@ -147,6 +147,10 @@ export function openCache(
     const found = new Map<string, T>();
     const count = figures.of(family.name);
     if (wanted.length === 0) return found;
+    if (!family.redis) {
+      count.missAbsent += wanted.length;
+      return found;
+    }
     if (!redis.awake) {
       count.errors += wanted.length;
       return found;

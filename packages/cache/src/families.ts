@@ -7,8 +7,9 @@ export interface Family<T = unknown> {
   readonly ttlSeconds: number;
   /** Larger values (bytes of JSON) are not kept. */
   readonly maxBytes: number;
-  /** Whether processes keep values in their memory too. */
+  /** Whether processes keep values in their memory, and whether Redis does: what is cheap to load is not worth a trip. */
   readonly memory: boolean;
+  readonly redis: boolean;
   /** Never there; ties a family to the type of its values. */
   readonly value?: T;
 }

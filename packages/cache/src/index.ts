@@ -5,3 +5,4 @@ export { createLeases, type Leases } from './leases.ts';
 export type { KeyStory, Note } from './redis-tier.ts';
 export { cacheSamples, type Sample } from './samples.ts';
 export { type CacheSettings, readCacheSettings } from './settings.ts';
+export { withoutCache } from './without.ts';

@@ -12,6 +12,7 @@ const TEXT = defineFamily<string>({
   ttlSeconds: 60,
   maxBytes: 1000,
   memory: true,
+  redis: true,
 });
 /** Without memory, so that every read shows what Redis has. */
 const PLAIN = defineFamily<string>({ ...TEXT, name: 'test-plain', memory: false });

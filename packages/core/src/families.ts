@@ -17,6 +17,7 @@ export const BODY = defineFamily<Body>({
   ttlSeconds: 24 * HOUR,
   maxBytes: 256 * KB,
   memory: true,
+  redis: true,
 });
 
 /** `me:<user>`: an account. */
@@ -26,6 +27,7 @@ export const ME = defineFamily<Me>({
   ttlSeconds: HOUR,
   maxBytes: 4 * KB,
   memory: true,
+  redis: true,
 });
 
 /** `my-clients:<user>`, by page length: the first page. */
@@ -35,6 +37,7 @@ export const MY_CLIENTS = defineFamily<Paged<MyClient>>({
   ttlSeconds: HOUR,
   maxBytes: 64 * KB,
   memory: true,
+  redis: true,
 });
 
 /** What a list of workspaces shows of one that its members' lists follow; counts come from {@link COUNTS}. */
@@ -55,6 +58,7 @@ export const MY_WORKSPACES = defineFamily<Paged<ListedWorkspace>>({
   ttlSeconds: HOUR,
   maxBytes: 128 * KB,
   memory: true,
+  redis: true,
 });
 
 /** `counts:<workspace>`: members, ideas, drafts by author (only the own ones are shown to anybody). */
@@ -64,6 +68,7 @@ export const COUNTS = defineFamily<RoomCounts>({
   ttlSeconds: HOUR,
   maxBytes: 16 * KB,
   memory: true,
+  redis: true,
 });
 
 /** `members:<workspace>`, by page length: the first page. */
@@ -73,6 +78,7 @@ export const MEMBERS = defineFamily<Paged<Member>>({
   ttlSeconds: HOUR,
   maxBytes: 64 * KB,
   memory: true,
+  redis: true,
 });
 
 /** An idea as everybody in the workspace sees it: nobody's own rating in it. */
@@ -91,6 +97,7 @@ export const IDEAS = defineFamily<{ rows: SharedIdea[]; frame: RatingFrame }>({
   ttlSeconds: HOUR,
   maxBytes: 256 * KB,
   memory: true,
+  redis: true,
 });
 
 /** `ranking:<workspace>`, by page length: the first page. */
@@ -105,6 +112,7 @@ export const RANKING = defineFamily<{
   ttlSeconds: HOUR,
   maxBytes: 256 * KB,
   memory: true,
+  redis: true,
 });
 
 /** `own:<workspace>:<user>`: one person's stars by idea and number of drafts. */
@@ -114,6 +122,7 @@ export const OWN = defineFamily<{ stars: Record<string, number>; drafts: number 
   ttlSeconds: HOUR,
   maxBytes: 64 * KB,
   memory: true,
+  redis: false,
 });
 
 /** `pulse:<workspace>`, by person: how far the rating is. */
@@ -123,4 +132,5 @@ export const PULSE = defineFamily<{ rateable: number; toRate: number; rated: num
   ttlSeconds: HOUR,
   maxBytes: KB,
   memory: true,
+  redis: false,
 });

@@ -1,6 +1,6 @@
 import type { Cache, Cause, Family } from '@sparkroom/cache';
 import { type Mysql, type Scope, type Touch, versionsOf } from '@sparkroom/mysql';
-import { COUNTS, IDEAS, ME, MEMBERS, MY_CLIENTS, MY_WORKSPACES, OWN, PULSE, RANKING } from './families.ts';
+import { COUNTS, IDEAS, ME, MEMBERS, MY_CLIENTS, MY_WORKSPACES, RANKING } from './families.ts';
 
 /** Name of the lease on a collection's version. */
 export const leaseOf = (scope: Scope, id: string): string => `${scope}:${id}`;
@@ -69,19 +69,15 @@ export async function invalidateTouched(
   causeOf: (touch: Touch) => Cause,
 ): Promise<void> {
   const rooms = new Set<string>();
-  const owns = new Set<string>();
   const users = new Set<string>();
   for (const { scope, id } of touches) {
     if (scope === 'user') users.add(id);
-    else if (scope === 'own') {
-      owns.add(id);
-      rooms.add(id.slice(0, id.lastIndexOf(':')));
-    } else rooms.add(id);
+    // What is one person's own is in memory only.
+    else if (scope !== 'own') rooms.add(id);
   }
-  const [room, rated, own, user] = await Promise.all([
+  const [room, rated, user] = await Promise.all([
     versionsOf(mysql.db, 'room', [...rooms]),
     versionsOf(mysql.db, 'rated', [...rooms]),
-    versionsOf(mysql.db, 'own', [...owns]),
     versionsOf(mysql.db, 'user', [...users]),
   ]);
   const work: Promise<void>[] = [];
@@ -90,16 +86,9 @@ export async function invalidateTouched(
   };
   for (const touch of touches) {
     const { scope, id } = touch;
-    const workspace = scope === 'own' ? id.slice(0, id.lastIndexOf(':')) : id;
-    const versions = {
-      room: room.get(workspace) ?? 0,
-      rated: rated.get(workspace) ?? 0,
-      own: own.get(id) ?? 0,
-    };
+    const versions = { room: room.get(id) ?? 0, rated: rated.get(id) ?? 0, own: 0 };
     if (scope === 'room') drop([COUNTS, MEMBERS], id, versionOf.room(versions), touch);
     if (scope === 'room' || scope === 'rated') drop([IDEAS, RANKING], id, versionOf.list(versions), touch);
-    if (scope === 'own') drop([OWN], id, versionOf.own(versions), touch);
-    if (scope === 'own') drop([PULSE], id, versionOf.pulse(versions), touch);
     if (scope === 'user') drop([ME, MY_CLIENTS, MY_WORKSPACES], id, user.get(id) ?? 0, touch);
   }
   await Promise.all(work);

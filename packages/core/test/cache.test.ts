@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { type Cache, openCache, readCacheSettings } from '@sparkroom/cache';
+import { type Cache, openCache, readCacheSettings, withoutCache } from '@sparkroom/cache';
 import { SHARDS, touch, versionsOf } from '@sparkroom/mysql';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -7,15 +7,6 @@ import { type Core, createCore } from '../src/index.ts';
 import { openWorld, type Person, reasonOf, type World } from './world.ts';
 
 const list = { limit: 5, sort: 'newest', filter: 'all', withBody: false } as const;
-
-/** Every read of the use cases goes to the stores. */
-const uncached = (cache: Cache): Cache => ({
-  ...cache,
-  read: (_family, _wanted, load) => load(),
-  async readMany(_family, wanted, load) {
-    return new Map([...(await load([...wanted.keys()]))].map(([id, { value }]) => [id, value]));
-  },
-});
 
 /** A cache that takes whatever it has for good: what ours would be without the comparison of versions. */
 const careless = (cache: Cache): Cache => ({
@@ -52,7 +43,7 @@ beforeAll(async () => {
   world = await openWorld('corecache', { documents: true });
   one = process('one');
   two = process('two');
-  truth = process('truth', uncached);
+  truth = process('truth', withoutCache);
   await vi.waitFor(() => Promise.all(caches.map((cache) => cache.ping())));
 });
 afterAll(async () => {
