@@ -14,7 +14,7 @@ import Fastify, {
 } from 'fastify';
 import type { Logger } from 'pino';
 import { signInAttempts } from './attempts.ts';
-import { ADDRESS_HEADER, type Auth, allowedOrigins, createAuth } from './auth.ts';
+import { ADDRESS_HEADER, type Auth, allowedOrigins, authPaths, createAuth } from './auth.ts';
 import { registerHealth } from './health.ts';
 import { createMetrics } from './metrics.ts';
 import { sessionReader } from './sessions.ts';
@@ -231,7 +231,7 @@ const trpcCodes: Record<number, [name: string, number: number]> = {
   503: ['SERVICE_UNAVAILABLE', -32603],
 };
 
-/** One error shape everywhere: that of tRPC, so that a typed client reads the host's errors like a procedure's. */
+/** The host's errors have the shape of tRPC's, so that a typed client reads the host's errors like a procedure's. */
 function sendError(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -289,11 +289,11 @@ function registerAuth(
     async handler(request, reply) {
       if (isForeign(request)) return sendForeign(request, reply);
       const url = new URL(request.url, auth.options.baseURL);
-      // Only the plain spelling of a path: `/./`, `//` or `%2d` would lead past the count of failed sign-ins.
-      if (url.pathname !== request.url.split('?')[0] || /%|\/\//.test(url.pathname)) {
+      // Only the plain spelling of what is open: `/./`, `//` or `%2d` would lead past the count of failed sign-ins.
+      if (!authPaths.has(request.url.split('?')[0] ?? '')) {
         return sendError(request, reply, 404, 'NOT_FOUND', 'There is nothing at this address.');
       }
-      const signIn = url.pathname.toLowerCase().startsWith('/api/auth/sign-in/');
+      const signIn = url.pathname === '/api/auth/sign-in/email';
       const email = signIn ? emailIn(request.body) : '';
       let response = new Response(null, { status: 500 });
       const ask = async (): Promise<boolean> => {
@@ -329,8 +329,33 @@ function registerAuth(
       });
       for (const cookie of response.headers.getSetCookie()) reply.header('set-cookie', cookie);
       reply.header('cache-control', 'no-store');
-      return reply.send(response.body ? Buffer.from(await response.arrayBuffer()) : null);
+      const body = await response.text();
+      if (response.status < 400) return reply.send(body === '' ? null : body);
+      return reply.type('application/json').send(authError(request, response.status, body));
     },
+  });
+}
+
+const authReasons: Record<number, Reason> = {
+  401: 'UNAUTHENTICATED',
+  403: 'FORBIDDEN_ORIGIN',
+  404: 'NOT_FOUND',
+  413: 'BODY_TOO_LARGE',
+  429: 'RATE_LIMITED',
+};
+
+/** The library's own `{code, message}`, which its clients read, with our `data` beside it. */
+function authError(request: FastifyRequest, status: number, body: string): string {
+  let told: Record<string, unknown> = {};
+  try {
+    told = JSON.parse(body) as Record<string, unknown>;
+  } catch {
+    // Nothing that can be shown.
+  }
+  return JSON.stringify({
+    message: 'The request was refused.',
+    ...told,
+    data: { httpStatus: status, reason: authReasons[status] ?? 'INVALID_INPUT', requestId: request.id },
   });
 }
 

@@ -1,8 +1,10 @@
 import type { Cache } from '@sparkroom/cache';
+import { line } from '@sparkroom/contract';
 import { newId } from '@sparkroom/core';
 import { touchPerson } from '@sparkroom/mysql';
 import { StoreUnavailableError } from '@sparkroom/pools';
 import { betterAuth } from 'better-auth';
+import { APIError } from 'better-auth/api';
 import { bearer } from 'better-auth/plugins';
 import type { Logger } from 'pino';
 import { COOKIE_PREFIX } from './sessions.ts';
@@ -64,10 +66,7 @@ export function createAuth(
       user: {
         create: {
           async before(user) {
-            const name = user.name.trim();
-            return {
-              data: { ...user, name: [...name].slice(0, 100).join('') || user.email.split('@')[0] || '?' },
-            };
+            return { data: { ...user, name: personName(user.name), image: null } };
           },
           async after(user) {
             // The account is committed already; what fails here is made good by the worker.
@@ -77,6 +76,11 @@ export function createAuth(
           },
         },
         update: {
+          async before(user) {
+            const { image, ...data } = user;
+            if (image) throw invalid('Pictures of people are not taken yet.');
+            return { data: data.name === undefined ? data : { ...data, name: personName(data.name) } };
+          },
           async after(user) {
             // Names are shown in cached lists. Committed already; one that is not counted is old for an hour at most.
             await touchPerson(stores.mysql.db, user.id).catch((error) =>
@@ -102,6 +106,35 @@ export function allowedOrigins(settings: ServerSettings): string[] {
   }
   return [...new Set(origins)];
 }
+
+const PersonName = line(1, 100);
+
+const invalid = (message: string): APIError =>
+  new APIError('BAD_REQUEST', { code: 'INVALID_INPUT', message });
+
+/** A name by the rules of every text people type. @throws APIError 400 in words */
+function personName(name: string): string {
+  const parsed = PersonName.safeParse(name);
+  if (!parsed.success) throw invalid(`name: ${parsed.error.issues[0]?.message ?? 'Write a name.'}`);
+  return parsed.data;
+}
+
+/** What of the library is open; the rest of its paths answer as if they were not there. */
+export const authPaths: ReadonlySet<string> = new Set(
+  [
+    'ok',
+    'get-session',
+    'sign-up/email',
+    'sign-in/email',
+    'sign-out',
+    'update-user',
+    'change-password',
+    'list-sessions',
+    'revoke-session',
+    'revoke-sessions',
+    'revoke-other-sessions',
+  ].map((path) => `/api/auth/${path}`),
+);
 
 /** Counts in Redis; while it is away, in this process, so that a dead cache opens no door. */
 function limiter(cache: Cache) {

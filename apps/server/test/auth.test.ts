@@ -267,3 +267,48 @@ test('the log holds no secret of anybody', () => {
   expect(log.length).toBeGreaterThan(1000);
   expect(host.secrets.filter((secret) => log.includes(secret))).toEqual([]);
 });
+
+describe('what people call themselves', () => {
+  const refused = async (path: string, body: object, headers?: Record<string, string>) => {
+    const answer = await host.auth(path, body, headers);
+    return [answer.status, answer.json?.code, answer.json?.data?.reason, answer.json?.message];
+  };
+  const bad: Array<[unknown, string]> = [
+    ['x'.repeat(101), 'name: Write at most 100 characters.'],
+    ['a\u0000b', 'name: The text contains control characters. Remove them.'],
+    ['two\nlines', 'name: Write this on one line.'],
+    ['half \ud83d', 'name: The text contains half of a character (a lone surrogate). Retype it.'],
+    ['   ', 'name: Write at least 1 character.'],
+  ];
+
+  test.each(bad)('%j is refused at sign-up and in a change', async (name, message) => {
+    const account = { name, email: `bad-${Math.random()}@example.com`, password: 'sparkroom-demo' };
+    expect(await refused('sign-up/email', account)).toEqual([400, 'INVALID_INPUT', 'INVALID_INPUT', message]);
+    const ana = await host.somebody('Ana');
+    expect(await refused('update-user', { name }, ana.bearer)).toEqual([
+      400,
+      'INVALID_INPUT',
+      'INVALID_INPUT',
+      message,
+    ]);
+    expect((await host.query('me.get', undefined, ana.bearer)).json.result.data.name).toBe('Ana');
+  });
+
+  test('a good name is taken, a picture is not', async () => {
+    const ana = await host.somebody('Ana');
+    expect((await host.auth('update-user', { name: ' 安娜 🎈 ' }, ana.bearer)).status).toBe(200);
+    expect((await host.query('me.get', undefined, ana.bearer)).json.result.data.name).toBe('安娜 🎈');
+    expect((await refused('update-user', { image: `https://x/${'y'.repeat(5000)}` }, ana.bearer))[0]).toBe(
+      400,
+    );
+  });
+
+  test.each(['change-email', 'delete-user', 'request-password-reset', 'sign-in/social', 'error'])(
+    'the library’s %s is not open',
+    async (path) => {
+      const ana = await host.somebody('Ana');
+      const answer = await host.auth(path, { email: 'x@example.com', newEmail: 'x@example.com' }, ana.bearer);
+      expect([answer.status, answer.json.error.data.reason]).toEqual([404, 'NOT_FOUND']);
+    },
+  );
+});
