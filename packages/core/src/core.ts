@@ -62,6 +62,7 @@ export interface Activity {
  * - throw {@link import('./errors.ts').DomainError} with a reason of the closed list: `NOT_FOUND` for what is missing
  *   *and* for what the actor may not know of (both alike to the letter), `ROLE_REQUIRED` where the actor sees the
  *   thing but may not do this, `VERSION_CONFLICT` (with `currentVersion`) for a stale edit;
+ * - every change inside an archived workspace is refused with `WORKSPACE_ARCHIVED`;
  * - throw `StoreUnavailableError` naming the store that did not answer.
  */
 export interface Core {
@@ -78,6 +79,7 @@ export interface Core {
   clients: {
     /** Clients the person created or shares a workspace of (all of them for the platform admin), by name. */
     list(actor: Actor, input: In<I['clients']['list']>): Promise<Paged<Client>>;
+    /** One client, if the person may see it. */
     get(actor: Actor, input: In<I['clients']['get']>): Promise<Client>;
     /** Anybody signed in may create a client. */
     create(actor: Actor, input: In<I['clients']['create']>): Promise<Client>;
@@ -87,8 +89,9 @@ export interface Core {
     archive(actor: Actor, input: In<I['clients']['archive']>): Promise<Client>;
   };
   workspaces: {
-    /** The person's workspaces by client name and name, each with its client's name in O(n + m). */
+    /** The person's workspaces by name, each with its client's name in O(n + m). */
     list(actor: Actor, input: In<I['workspaces']['list']>): Promise<Paged<WorkspaceSummary>>;
+    /** One workspace with its pulse and what the person may do there. */
     get(actor: Actor, input: In<I['workspaces']['get']>): Promise<Workspace>;
     /** The client of a workspace. */
     client(actor: Actor, input: In<I['workspaces']['client']>): Promise<Client>;
@@ -128,6 +131,7 @@ export interface Core {
       actor: Actor,
       input: In<I['ideas']['list']>,
     ): Promise<Paged<IdeaSummary & { body?: { text: string } }>>;
+    /** One idea with its text, score, the person's rating and what they may do. Errors: a text that is away: 503 cloudant. */
     get(actor: Actor, input: In<I['ideas']['get']>): Promise<Idea>;
     /** Every version, newest first, with the text as it was. */
     history(actor: Actor, input: In<I['ideas']['history']>): Promise<{ items: IdeaRevision[] }>;
@@ -137,7 +141,10 @@ export interface Core {
     create(actor: Actor, input: In<I['ideas']['create']>): Promise<Idea>;
     /** Author, owners, editors (drafts: author). Errors: VERSION_CONFLICT. */
     update(actor: Actor, input: In<I['ideas']['update']>): Promise<Idea>;
-    /** See `ideaTransitions`. Errors: VERSION_CONFLICT, STATUS_NOT_REACHABLE (with `reachable`). */
+    /**
+     * See `ideaTransitions` of the policy. Errors: VERSION_CONFLICT, STATUS_NOT_REACHABLE (with `reachable`),
+     * INVALID_INPUT when an idea is declined without a reason.
+     */
     setStatus(actor: Actor, input: In<I['ideas']['setStatus']>): Promise<Idea>;
     /** Author while draft or open, owners always. Errors: VERSION_CONFLICT. */
     remove(actor: Actor, input: In<I['ideas']['remove']>): Promise<{ removed: true }>;
@@ -151,7 +158,7 @@ export interface Core {
       actor: Actor,
       input: In<I['ratings']['set']>,
     ): Promise<{ ideaId: string; myRating: number; score: Score }>;
-    /** Takes one's rating back. Idempotent. */
+    /** Takes one's rating back. Idempotent. Errors: NOT_RATEABLE. */
     clear(
       actor: Actor,
       input: In<I['ratings']['clear']>,
@@ -160,6 +167,7 @@ export interface Core {
   guidance: {
     /** Newest first. */
     list(actor: Actor, input: In<I['guidance']['list']>): Promise<Paged<Guidance>>;
+    /** One piece of guidance with its text. */
     get(actor: Actor, input: In<I['guidance']['get']>): Promise<GuidanceWithBody>;
     /** Owners and editors. */
     create(actor: Actor, input: In<I['guidance']['create']>): Promise<GuidanceWithBody>;

@@ -51,6 +51,7 @@ export interface Fact<N extends EventName = EventName> {
   private?: boolean;
 }
 
+/** A new ULID: 26 characters, later ones sort behind earlier ones. */
 export const newId = (): string => ulid();
 
 export function kitOf(deps: CoreDeps): Kit {

@@ -1,3 +1,4 @@
+import { withTimings } from '@sparkroom/pools';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { allPages, openWorld, type Person, reasonOf, refusal, type World } from './world.ts';
 
@@ -52,6 +53,41 @@ describe('me', () => {
     expect(mine.map((c) => c.name.toLowerCase())).toEqual(['bramwell', 'bramwell', 'qinghe', '蓝宇']);
     expect(mine.map((c) => c.workspaceCount).sort()).toEqual([1, 1, 2, 2]);
     expect(new Set(mine.map((c) => c.id)).size).toBe(4);
+  });
+
+  test('clients are one SQL statement, and one more that says which version a remembered page has', async () => {
+    const person = await world.person();
+    for (const name of ['A', 'B']) await world.workspace(person, name);
+    const statements = async (cursor: string | null) =>
+      await withTimings(async (timings) => {
+        const answer = await world.core.me.clients(person, { limit: 1, cursor });
+        return { count: timings.count('sql'), cursor: answer.nextCursor };
+      });
+    const first = await statements(null);
+    expect(first.count).toBeLessThanOrEqual(2);
+    expect((await statements(first.cursor)).count).toBe(1);
+  });
+
+  test('contributions read ideas and guidance at the same time', async () => {
+    const person = await world.person();
+    const { id } = await world.workspace(person);
+    await world.core.ideas.create(person, {
+      workspaceId: id,
+      title: 't',
+      body: { text: 'b' },
+      tags: [],
+      status: 'open',
+    });
+    let most = 0;
+    let over = false;
+    const watch = () => {
+      most = Math.max(most, world.mysql.gate.stats().busy);
+      if (!over) setImmediate(watch);
+    };
+    watch();
+    await world.core.me.contributions(person, { limit: 5 });
+    over = true;
+    expect(most).toBeGreaterThanOrEqual(2);
   });
 
   test('contributions are what I wrote where I still am, newest first', async () => {
@@ -184,7 +220,8 @@ describe('workspaces', () => {
       memberCount: 1,
       ideaCount: 0,
       archivedAt: null,
-      may: { edit: true, archive: true, manageMembers: true, post: true, rate: true },
+      mayPost: true,
+      may: { edit: true, archive: true, manageMembers: true, post: true, rate: true, writeGuidance: true },
     });
     expect((await core.workspaces.list(person, { ...page, archived: false })).items).toEqual([
       expect.objectContaining({ id: made.id, client: { id: client.id, name: '青禾' }, role: 'owner' }),
@@ -197,6 +234,27 @@ describe('workspaces', () => {
       await refusal(core.workspaces.update(person, { id: made.id, version: 1, name: 'x' })),
     ).toMatchObject({ reason: 'VERSION_CONFLICT', details: { currentVersion: 2 } });
     expect(await world.events(made.id)).toEqual(['workspace.created', 'workspace.updated']);
+  });
+
+  test('say to each role what it may post and write', async () => {
+    const { id } = await world.workspace(owner);
+    for (const [role, mayPost, writeGuidance] of [
+      ['owner', true, true],
+      ['editor', true, true],
+      ['member', true, false],
+      ['viewer', false, false],
+    ] as const) {
+      const person = await world.member(owner, id, role);
+      const seen = await world.core.workspaces.get(person, { id });
+      expect([role, seen.mayPost, seen.may.post, seen.may.writeGuidance]).toEqual([
+        role,
+        mayPost,
+        mayPost,
+        writeGuidance,
+      ]);
+      const { items } = await world.core.workspaces.list(person, { ...page, archived: false });
+      expect([role, items.map((w) => w.mayPost)]).toEqual([role, [mayPost]]);
+    }
   });
 
   test('page by name, those alike in name too', async () => {
@@ -288,7 +346,15 @@ describe('an archived workspace', () => {
     expect(await counts(workspaceId)).toEqual(before);
 
     const seen = await core.workspaces.get(owner, { id: workspaceId });
-    expect(seen.may).toEqual({ edit: false, archive: true, manageMembers: false, post: false, rate: false });
+    expect(seen.may).toEqual({
+      edit: false,
+      archive: true,
+      manageMembers: false,
+      post: false,
+      rate: false,
+      writeGuidance: false,
+    });
+    expect(seen.mayPost).toBe(false);
     expect(await core.ideas.get(member, { id: idea.id })).toMatchObject({
       mayRate: false,
       may: { edit: false, remove: false, setStatus: [] },
@@ -296,7 +362,8 @@ describe('an archived workspace', () => {
     });
     expect((await core.guidance.get(owner, { id: guidance.id })).may).toEqual({ edit: false });
     expect((await core.workspaces.list(member, { ...page, archived: false })).items).toEqual([]);
-    expect((await core.workspaces.list(member, { ...page, archived: true })).items).toHaveLength(1);
+    const listed = (await core.workspaces.list(member, { ...page, archived: true })).items;
+    expect(listed.map((w) => w.mayPost)).toEqual([false]);
     expect(
       await reasonOf(core.workspaces.archive(member, { id: workspaceId, version: 2, archived: false })),
     ).toBe('ROLE_REQUIRED');

@@ -4,7 +4,7 @@ import {
   findUser,
   guidanceByAuthor,
   ideasByAuthor,
-  ratingFrame,
+  ratingFrames,
   setUserLocale,
   touch,
 } from '@sparkroom/mysql';
@@ -63,15 +63,16 @@ export function meUseCases({ mysql, cache, command }: Kit): Core['me'] {
       );
     },
     async contributions(actor, { limit }) {
+      async function ideasWithFrames() {
+        const rows = await ideasByAuthor(mysql.db, actor.userId, limit);
+        const frames = await ratingFrames(mysql.db, [...new Set(rows.map((row) => row.workspace_id))]);
+        return { rows, frames };
+      }
       // Both at once: the time is that of the slower one, not of both.
-      const [ideas, guidance] = await Promise.all([
-        ideasByAuthor(mysql.db, actor.userId, limit),
+      const [{ rows: ideas, frames }, guidance] = await Promise.all([
+        ideasWithFrames(),
         guidanceByAuthor(mysql.db, actor.userId, limit),
       ]);
-      const workspaceIds = [...new Set(ideas.map((idea) => idea.workspace_id))];
-      const frames = new Map(
-        await Promise.all(workspaceIds.map(async (id) => [id, await ratingFrame(mysql.db, id)] as const)),
-      );
       return {
         ideas: ideas.map((row) => {
           const frame = frames.get(row.workspace_id) ?? { raters: 0, ratings: 0, sum: 0 };

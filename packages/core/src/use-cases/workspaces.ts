@@ -1,4 +1,4 @@
-import type { Paged, WorkspaceSummary } from '@sparkroom/contract';
+import type { Paged, Role, WorkspaceSummary } from '@sparkroom/contract';
 import {
   clientNames,
   findClient,
@@ -36,6 +36,9 @@ const countsFor = (actor: Actor, counts: RoomCounts | undefined) => ({
   memberCount: counts?.members ?? 0,
   ideaCount: (counts?.ideas ?? 0) + (counts?.drafts[actor.userId] ?? 0),
 });
+
+const mayPostIn = (workspace: { role: Role; archivedAt: string | null }): boolean =>
+  workspace.archivedAt === null && allows(workspace.role, 'idea.post');
 
 export function workspaceUseCases({ mysql, cache, command, record }: Kit): Core['workspaces'] {
   async function countsOf(id: string): Promise<RoomCounts> {
@@ -110,6 +113,8 @@ export function workspaceUseCases({ mysql, cache, command, record }: Kit): Core[
         workspacePulse(mysql.db, id, actor.userId),
       ),
     ]);
+    const archivedAt = found.archived_at === null ? null : isoOf(found.archived_at);
+    const mayPost = mayPostIn({ role, archivedAt });
     return {
       id,
       name: found.name,
@@ -118,15 +123,17 @@ export function workspaceUseCases({ mysql, cache, command, record }: Kit): Core[
       role,
       version: found.version,
       ...countsFor(actor, counts),
-      archivedAt: found.archived_at === null ? null : isoOf(found.archived_at),
+      archivedAt,
       createdAt: isoOf(found.created_at),
+      mayPost,
       pulse,
       may: {
         edit: open && allows(role, 'workspace.edit'),
         archive: allows(role, 'workspace.edit'),
         manageMembers: open && allows(role, 'members.manage'),
-        post: open && allows(role, 'idea.post'),
+        post: mayPost,
         rate: open && allows(role, 'idea.rate'),
+        writeGuidance: open && allows(role, 'guidance.write'),
       },
     };
   }
@@ -157,7 +164,11 @@ export function workspaceUseCases({ mysql, cache, command, record }: Kit): Core[
       const counts = await countsOfMany(page.items.map((workspace) => workspace.id));
       return {
         items: page.items.map(
-          (item): WorkspaceSummary => ({ ...item, ...countsFor(actor, counts.get(item.id)) }),
+          (item): WorkspaceSummary => ({
+            ...item,
+            ...countsFor(actor, counts.get(item.id)),
+            mayPost: mayPostIn(item),
+          }),
         ),
         nextCursor: page.nextCursor,
       };

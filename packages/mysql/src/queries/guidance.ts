@@ -9,6 +9,7 @@ const guidanceRow = (db: Db | Trx) =>
     .select('u.name as author_name')
     .where('g.removed_at', 'is', null);
 
+/** One piece of guidance that was not removed, with its author's name, or undefined. */
 export async function findGuidance(db: Db | Trx, id: string) {
   return await guidanceRow(db).where('g.id', '=', id).executeTakeFirst();
 }

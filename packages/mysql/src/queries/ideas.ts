@@ -107,32 +107,57 @@ export async function ideasByAuthor(db: Db, userId: string, limit: number) {
     .execute();
 }
 
-/** Sums that the score of an idea needs of its workspace, and who may rate, in one query. */
-export async function ratingFrame(db: Db | Trx, workspaceId: string) {
-  const row = await db
-    .selectNoFrom((eb) => [
+/** What the score of an idea needs of its workspace: who may rate, and the sums of all ratings. */
+export interface RatingFrame {
+  raters: number;
+  ratings: number;
+  sum: number;
+}
+
+/** Frames by workspace, in one query for all of them. */
+export async function ratingFrames(
+  db: Db | Trx,
+  workspaceIds: readonly string[],
+): Promise<Map<string, RatingFrame>> {
+  if (workspaceIds.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('workspace as w')
+    .select((eb) => [
+      'w.id',
       eb
-        .selectFrom('membership')
+        .selectFrom('membership as m')
         .select((e) => e.fn.countAll().as('n'))
-        .where('workspace_id', '=', workspaceId)
-        .where('removed_at', 'is', null)
-        .where('role', '<>', 'viewer')
+        .whereRef('m.workspace_id', '=', 'w.id')
+        .where('m.removed_at', 'is', null)
+        // Mirrors `mayRateAtAll` of the policy.
+        .where('m.role', '<>', 'viewer')
         .as('raters'),
       eb
-        .selectFrom('idea')
-        .select(sql<string | null>`sum(rating_count)`.as('n'))
-        .where('workspace_id', '=', workspaceId)
-        .where('removed_at', 'is', null)
+        .selectFrom('idea as i')
+        .select(sql<string | null>`sum(i.rating_count)`.as('n'))
+        .whereRef('i.workspace_id', '=', 'w.id')
+        .where('i.removed_at', 'is', null)
         .as('ratings'),
       eb
-        .selectFrom('idea')
-        .select(sql<string | null>`sum(rating_sum)`.as('n'))
-        .where('workspace_id', '=', workspaceId)
-        .where('removed_at', 'is', null)
+        .selectFrom('idea as i')
+        .select(sql<string | null>`sum(i.rating_sum)`.as('n'))
+        .whereRef('i.workspace_id', '=', 'w.id')
+        .where('i.removed_at', 'is', null)
         .as('sum'),
     ])
-    .executeTakeFirstOrThrow();
-  return { raters: Number(row.raters ?? 0), ratings: Number(row.ratings ?? 0), sum: Number(row.sum ?? 0) };
+    .where('w.id', 'in', [...workspaceIds])
+    .execute();
+  return new Map(
+    rows.map((row) => [
+      row.id,
+      { raters: Number(row.raters ?? 0), ratings: Number(row.ratings ?? 0), sum: Number(row.sum ?? 0) },
+    ]),
+  );
+}
+
+/** The frame of one workspace; zeros when there is no such workspace. */
+export async function ratingFrame(db: Db | Trx, workspaceId: string): Promise<RatingFrame> {
+  return (await ratingFrames(db, [workspaceId])).get(workspaceId) ?? { raters: 0, ratings: 0, sum: 0 };
 }
 
 /** What the order of a ranking is made of, for every idea in it. */

@@ -37,6 +37,7 @@ export async function listInvitations(
   return await query.execute();
 }
 
+/** An open invitation that has not expired, or undefined. */
 export async function findInvitation(db: Db | Trx, workspaceId: string, id: string) {
   return await openInvitations(db, workspaceId).where('i.id', '=', id).executeTakeFirst();
 }

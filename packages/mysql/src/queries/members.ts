@@ -13,6 +13,7 @@ const memberRow = (db: Db | Trx, workspaceId: string) =>
     .where('m.workspace_id', '=', workspaceId)
     .where('m.removed_at', 'is', null);
 
+/** One present member, or undefined. */
 export async function findMember(db: Db | Trx, workspaceId: string, userId: string) {
   return await memberRow(db, workspaceId).where('m.user_id', '=', userId).executeTakeFirst();
 }

@@ -34,6 +34,7 @@ export async function putRating(
     .execute();
 }
 
+/** Forgets a rating; the idea's sums are the caller's business. */
 export async function deleteRating(trx: Trx, ideaId: string, userId: string): Promise<void> {
   await trx.deleteFrom('rating').where('idea_id', '=', ideaId).where('user_id', '=', userId).execute();
 }

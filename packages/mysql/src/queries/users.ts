@@ -22,6 +22,7 @@ export async function findUserByEmail(db: Db | Trx, email: string): Promise<Me |
     .executeTakeFirst();
 }
 
+/** Sets the language of an account. */
 export async function setUserLocale(db: Db | Trx, id: string, locale: 'en' | 'zh'): Promise<void> {
   await db.updateTable('user').set({ locale }).where('id', '=', id).execute();
 }
