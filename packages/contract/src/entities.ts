@@ -62,6 +62,8 @@ export const WorkspaceSummary = z.object({
   ideaCount: z.number().int(),
   archivedAt: Instant.nullable(),
   createdAt: Instant,
+  /** Whether the asking person may post ideas in it now. */
+  mayPost: z.boolean(),
 });
 export type WorkspaceSummary = z.infer<typeof WorkspaceSummary>;
 
@@ -83,6 +85,7 @@ export const Workspace = WorkspaceSummary.extend({
     manageMembers: z.boolean(),
     post: z.boolean(),
     rate: z.boolean(),
+    writeGuidance: z.boolean(),
   }),
 });
 export type Workspace = z.infer<typeof Workspace>;

@@ -13,7 +13,6 @@ import { NewsBar } from '../ideas/news-bar.tsx';
 import { useLive } from '../live/live-provider.tsx';
 import { PageHeading } from '../shell/page-heading.tsx';
 import { useWorkspace } from '../workspace/use-workspace.ts';
-import { mayWriteGuidance } from './may-write.ts';
 
 /** Guidance of a workspace, newest first. */
 export function GuidanceTab() {
@@ -27,7 +26,7 @@ export function GuidanceTab() {
     ),
   );
   const items = flat(list.data);
-  const write = mayWriteGuidance(workspace) ? (
+  const write = workspace.may.writeGuidance ? (
     <Button component={Link} to={`/w/${workspace.id}/guidance/new`}>
       {items.length === 0 ? t('guidance.emptyAction') : t('guidance.create')}
     </Button>

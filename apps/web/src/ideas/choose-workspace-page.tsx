@@ -12,7 +12,7 @@ import { byClient } from '../workspace/by-client.ts';
 export function ChooseWorkspacePage() {
   const { t } = useTranslation();
   const { workspaces, error, isPending, refetch } = useMyWorkspaces();
-  const open = workspaces.filter((w) => w.role !== 'viewer');
+  const open = workspaces.filter((w) => w.mayPost);
   return (
     <Container size="sm" mx={0} p={0}>
       <PageHeading title={t('idea.post')}>{t('idea.chooseWorkspace')}</PageHeading>
