@@ -243,6 +243,85 @@ describe('errors of use cases', () => {
     expect(errorOf(rated).slice(0, 3)).toEqual([409, 'CONFLICT', 'NOT_RATEABLE']);
   });
 
+  test('ids that differ only in case are other ids', async () => {
+    const made = await host.mutate(
+      'ideas.create',
+      { workspaceId, title: 't', body: { text: 'b' } },
+      ana.bearer,
+    );
+    const { id } = made.json.result.data;
+    for (const [path, input, what] of [
+      ['ideas.get', { id: id.toLowerCase() }, 'idea'],
+      ['workspaces.get', { id: workspaceId.toLowerCase() }, 'workspace'],
+    ] as const) {
+      expect(errorOf(await host.query(path, input, ana.bearer))).toEqual([
+        404,
+        'NOT_FOUND',
+        'NOT_FOUND',
+        what === 'idea'
+          ? 'This idea does not exist, or you are not a member of its workspace.'
+          : 'This workspace does not exist, or you are not a member of it.',
+      ]);
+    }
+  });
+
+  test('a foreign client is a missing one', async () => {
+    const client = (await host.mutate('clients.create', { name: 'Hers' }, ana.bearer)).json.result.data;
+    const bo = await host.somebody('Bo');
+    for (const id of [client.id, 'missing', client.id.toLowerCase()]) {
+      expect(errorOf(await host.query('clients.get', { id }, bo.bearer))).toEqual([
+        404,
+        'NOT_FOUND',
+        'NOT_FOUND',
+        'This client does not exist, or you share no workspace of it.',
+      ]);
+    }
+  });
+
+  test('emoji and Chinese come back from every field', async () => {
+    const words = '创意 🚀 Ünïcödé 𝒳';
+    const client = (await host.mutate('clients.create', { name: words }, ana.bearer)).json.result.data;
+    const room = await host.mutate(
+      'workspaces.create',
+      { clientId: client.id, name: words, description: `${words}\n${words}` },
+      ana.bearer,
+    );
+    expect(room.json.result.data).toMatchObject({ name: words, description: `${words}\n${words}` });
+    const inRoom = { workspaceId: room.json.result.data.id };
+    const idea = await host.mutate(
+      'ideas.create',
+      { ...inRoom, title: words, body: { text: words }, tags: [words] },
+      ana.bearer,
+    );
+    const { id } = idea.json.result.data;
+    await host.mutate('ideas.setStatus', { id, version: 1, status: 'declined', reason: words }, ana.bearer);
+    expect((await host.query('ideas.get', { id }, ana.bearer)).json.result.data).toMatchObject({
+      title: words,
+      excerpt: words,
+      body: { text: words },
+      tags: [words],
+      statusReason: words,
+    });
+    const guidance = await host.mutate(
+      'guidance.create',
+      { ...inRoom, title: words, body: { text: words } },
+      ana.bearer,
+    );
+    expect(guidance.json.result.data).toMatchObject({ title: words, body: { text: words } });
+  });
+
+  test('a second invitation for an address', async () => {
+    const invite = () =>
+      host.mutate('invitations.create', { workspaceId, email: 'twice@example.com' }, ana.bearer);
+    expect((await invite()).status).toBe(200);
+    expect(errorOf(await invite())).toEqual([
+      409,
+      'CONFLICT',
+      'INVITATION_EXISTS',
+      'This address has an open invitation already. Withdraw it to send a new one.',
+    ]);
+  });
+
   test('role and membership', async () => {
     const bo = await host.somebody('Bo');
     const foreign = await host.query('workspaces.get', { id: workspaceId }, bo.bearer);
