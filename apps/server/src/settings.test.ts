@@ -18,7 +18,6 @@ describe('settings', () => {
       requestsPerMinute: 100_000,
       liveMs: 1_800_000,
       logLevel: 'info',
-      liveMs: 1_800_000,
     });
     for (const env of [{}, { SPARKROOM_AUTH_SECRET: 'short' }, { NODE_ENV: 'production' }]) {
       expect(() => readServerSettings(env)).toThrow('SPARKROOM_AUTH_SECRET must have at least 32 characters');
