@@ -15,18 +15,21 @@ const alsoHere = [
 
 /** @returns the full path of a program on PATH or in the usual server folders. */
 export function findProgram(name: string, env: NodeJS.ProcessEnv = process.env): string | undefined {
+  return findPrograms(name, env)[0];
+}
+
+/** @returns every program of this name, the first to be preferred. */
+export function findPrograms(name: string, env: NodeJS.ProcessEnv): string[] {
   const folders = [...(env.PATH ?? '').split(delimiter), ...(env.SPARKROOM_PATH_ONLY ? [] : alsoHere)];
-  for (const folder of folders) {
-    if (folder === '') continue;
-    const path = join(folder, name);
+  const paths = folders.filter((folder) => folder !== '').map((folder) => join(folder, name));
+  return [...new Set(paths)].filter((path) => {
     try {
       accessSync(path, constants.X_OK);
-      return path;
+      return true;
     } catch {
-      // Not here.
+      return false;
     }
-  }
-  return undefined;
+  });
 }
 
 /** @returns what `<program> --version` prints. */

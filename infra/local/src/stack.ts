@@ -138,7 +138,7 @@ async function startClaimed(options: StackOptions, dir: string, lock: LauncherLo
   if (own.length > 0)
     await checkSpace(dataFolder, isFirst ? spaceFirst : spaceLater, options.freeBytes ?? freeBytes);
 
-  const stores = await findStores(own, options, env, log);
+  const stores = await findStores(own, dir, options, env, log);
   options.signal?.throwIfAborted();
   const secrets = await readSecrets(join(dir, 'secrets.json'));
   const urls: Partial<Record<StoreName, string>> = Object.fromEntries(
@@ -316,6 +316,7 @@ async function checkSpace(
 
 async function findStores(
   own: readonly StoreName[],
+  dir: string,
   options: StackOptions,
   env: NodeJS.ProcessEnv,
   log: (line: string) => void,
@@ -323,7 +324,7 @@ async function findStores(
   const find = (name: StoreName): Promise<Store | undefined> =>
     ({
       mysql: () => mysqlStore(env, options.template),
-      cloudant: () => cloudantStore(env),
+      cloudant: () => cloudantStore(env, join(dir, 'data', 'cloudant'), log),
       redis: () => redisStore(env),
       nats: () => natsStore(env),
     })[name]();

@@ -21,7 +21,8 @@ export interface StoreSite {
 export interface Command {
   file: string;
   args: string[];
-  env?: Record<string, string>;
+  /** Added to our own environment; undefined takes a variable out of it. */
+  env?: Record<string, string | undefined>;
 }
 
 /** How one kind of server is prepared, started, asked whether it is ready, and addressed. */
