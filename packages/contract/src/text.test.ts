@@ -16,6 +16,41 @@ test('blank, control characters and half characters are refused in words', () =>
   expect(text(1, 9).parse(' a\r\nb ')).toBe('a\nb');
 });
 
+test.each([
+  ['an override', '\u202e'],
+  ['zero-width space', '\u200b'],
+  ['joiner', '\u200d\u200d'],
+  ['isolates around nothing', '\u2066 \u2069'],
+  ['soft hyphen and word joiner', '\u00ad\u2060'],
+  ['Hangul filler', '\u3164'],
+  ['empty Braille cell', '\u2800'],
+  ['variation selector', '\ufe0f'],
+])('a text of nothing but %s is empty', (_, value) => {
+  for (const schema of [text(1, 9), line(1, 9)]) {
+    expect(schema.safeParse(value).error?.issues[0]?.message).toBe('Write at least 1 character.');
+  }
+  expect(text(0, 9).safeParse(value).success).toBe(true);
+});
+
+test('one line does not turn the direction of writing; longer texts may', () => {
+  for (const code of [0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069]) {
+    const value = `a${String.fromCharCode(code)}b`;
+    expect(line(1, 9).safeParse(value).error?.issues[0]?.message).toContain('direction of writing');
+    expect(text(1, 9).parse(value)).toBe(value);
+  }
+});
+
+test.each([
+  ['family emoji', '👨‍👩‍👧 x'],
+  ['rainbow flag', '🏳️‍🌈'],
+  ['Persian', 'می‌خواهم'],
+  ['Devanagari', 'क्‍ष'],
+  ['Hebrew', 'שלום'],
+  ['a direction mark', 'C\u200e++'],
+])('joiners and marks stay in %s', (_, value) => {
+  expect(line(1, 20).parse(value)).toBe(value);
+});
+
 test('ids are compared byte by byte, e-mail addresses without case', () => {
   expect(Id.safeParse('').success).toBe(false);
   expect(Id.safeParse('a b').success).toBe(false);
