@@ -7,7 +7,6 @@ import { startTestStack } from './test-stack.ts';
 
 export async function setup(): Promise<() => Promise<void>> {
   const steps = startSteps((line) => console.log(`  ${line}`));
-  delete process.env.SPARKROOM_URL;
   const stack = await startTestStack(privateFolder, { log: steps.log });
   try {
     const site = await startSite(stack, { port: await nextFreePort(23000), host: '127.0.0.1', steps });

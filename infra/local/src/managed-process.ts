@@ -57,6 +57,10 @@ export class ManagedProcess {
     return this.#options.name;
   }
 
+  get label(): string {
+    return this.#options.label;
+  }
+
   /** The pid while it runs. */
   get pid(): number | undefined {
     return this.#child?.exitCode === null && this.#child.signalCode === null ? this.#child.pid : undefined;

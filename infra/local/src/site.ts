@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { ManagedProcess } from './managed-process.ts';
-import { isPortFree, portInUse } from './ports.ts';
-import { isInRepository, repository } from './repository.ts';
+import { isPortFree, nextFreePort, portInUse } from './ports.ts';
+import { mayHoldPort } from './process-identity.ts';
+import { repository } from './repository.ts';
 import { runScript, signalPrograms } from './run-program.ts';
 import type { Stack } from './stack.ts';
 import type { Steps } from './steps.ts';
@@ -17,19 +18,29 @@ export const programs = {
   screenshots: 'apps/web/scripts/screenshots.ts',
 } as const;
 
+/** Where the worker's health pages are when nothing else is asked for. */
+const usualWorkerPort = 3001;
+
 export interface SiteOptions {
   port: number;
   host: string;
   steps: Steps;
+  /**
+   * The address people type, behind a proxy for example. Default: the site's own. `SPARKROOM_URL` in our own
+   * environment does not count, since it may be that of another site.
+   */
+  publicUrl?: string | undefined;
+  /** Port of the worker's health pages. Default: 3001, or the next free one. */
+  workerPort?: number | undefined;
   /** Fill an empty site with the demo. Default true. */
   seed?: boolean;
-  /** More environment for server, worker, migrations and seed. */
+  /** More environment for server, worker, migrations and seed; what follows from the other options goes before it. */
   env?: Record<string, string>;
 }
 
 export interface Site {
   url: string;
-  /** The stack's environment and where the site is. */
+  /** The stack's environment, the given one, and where the site and the worker's health pages are. */
   env: Record<string, string>;
   /** Stops server and worker and lets them drain; not the stack. */
   stop(): Promise<void>;
@@ -39,7 +50,7 @@ export interface Site {
 
 /**
  * Brings the site up on a running stack: migrates, builds the web app, seeds the demo, starts server and
- * worker and keeps them running.
+ * worker, waits until both are ready (`/readyz`) and keeps them running.
  *
  * @throws LauncherError `port-in-use`, `program-failed` or `store-failed` (with last log lines). Neither server
  *   nor worker keeps running then.
@@ -47,16 +58,19 @@ export interface Site {
 export async function startSite(stack: Stack, options: SiteOptions): Promise<Site> {
   const { steps, port, host } = options;
   const address = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-  const url = `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
-  const env = {
+  const at = (port: number): string => `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
+  const url = at(port);
+  const { workerPort } = options;
+  if (!(await isPortFree(port))) throw portInUse('The web app', port, 'SPARKROOM_PORT');
+  if (workerPort !== undefined && !(await isPortFree(workerPort)))
+    throw portInUse('The worker', workerPort, 'SPARKROOM_WORKER_PORT');
+  const env: Record<string, string> = {
     ...stack.env,
+    ...options.env,
     SPARKROOM_PORT: String(port),
     SPARKROOM_HOST: host,
-    // Behind a proxy people type another address.
-    SPARKROOM_URL: process.env.SPARKROOM_URL || url,
-    ...options.env,
+    SPARKROOM_URL: options.publicUrl || url,
   };
-  if (!(await isPortFree(port))) throw portInUse('The web app', port, 'SPARKROOM_PORT');
 
   const preparing = [buildWeb(steps), fillStores()];
   try {
@@ -72,7 +86,10 @@ export async function startSite(stack: Stack, options: SiteOptions): Promise<Sit
     if (options.seed ?? true) await runStep('seeding the demo', programs.seed, steps, env);
   }
 
-  const manage = (name: 'server' | 'worker', isReady: () => Promise<boolean>): ManagedProcess =>
+  const ports = { server: port, worker: 0 };
+  // Once they have been ready they need only run: ending one because a store is away would help nobody.
+  let page = '/readyz';
+  const manage = (name: 'server' | 'worker'): ManagedProcess =>
     new ManagedProcess({
       name,
       label: name === 'server' ? 'The server' : 'The worker',
@@ -80,32 +97,37 @@ export async function startSite(stack: Stack, options: SiteOptions): Promise<Sit
       logFolder: join(stack.dir, 'logs'),
       cwd: repository,
       command: () => ({ file: process.execPath, args: [join(repository, programs[name])], env }),
-      isReady,
+      isReady: async (pid) => mayHoldPort(pid, ports[name]) && (await answersHttp(at(ports[name]) + page)),
       readyMs: 60_000,
       stopMs: 20_000,
       log: (line) => steps.log(line),
     });
-  const managed: ManagedProcess[] = [];
-  for (const [name, isReady] of [
-    ['server', () => answersHttp(`${url}/healthz`)],
-    ['worker', () => Promise.resolve(true)],
-  ] as const) {
-    if (isInRepository(programs[name])) managed.push(manage(name, isReady));
-    else steps.log(`${name}: ${programs[name]} is not there yet; not started`);
+  const managed = { server: manage('server'), worker: manage('worker') };
+  async function startWorker(): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      ports.worker = workerPort ?? (await nextFreePort(usualWorkerPort));
+      env.SPARKROOM_WORKER_PORT = String(ports.worker);
+      try {
+        return await managed.worker.start();
+      } catch (error) {
+        // Another site may have taken the port between our look and the worker's start.
+        if (workerPort !== undefined || attempt > 5 || (await isPortFree(ports.worker))) throw error;
+      }
+    }
   }
   const stop = async (): Promise<void> => {
-    await Promise.all(managed.map((program) => program.stop()));
+    await Promise.all([managed.server.stop(), managed.worker.stop()]);
   };
   try {
-    await steps.run('starting server and worker', () =>
-      Promise.all(managed.map((program) => program.start())),
-    );
+    await steps.run('starting server and worker', () => Promise.all([managed.server.start(), startWorker()]));
   } catch (error) {
     await stop();
     throw error;
   }
+  page = '/healthz';
+  steps.log(`health pages: ${url}/readyz (server), ${at(ports.worker)}/readyz (worker)`);
   stack.tell({ url, env });
-  return { url, env, stop, pid: (name) => managed.find((program) => program.name === name)?.pid };
+  return { url, env, stop, pid: (name) => managed[name].pid };
 }
 
 /**
@@ -120,10 +142,6 @@ export async function runStep(
   env: Record<string, string>,
   args: readonly string[] = [],
 ): Promise<void> {
-  if (!isInRepository(file)) {
-    steps.log(`${what}: ${file} is not there yet; skipped`);
-    return;
-  }
   await steps.run(what, async () => {
     let rest = '';
     const { code } = await runScript(file, args, {

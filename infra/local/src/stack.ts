@@ -35,6 +35,9 @@ const portVariable = (name: StoreName): string => `SPARKROOM_${name.toUpperCase(
 const spaceFirst = 400_000_000;
 const spaceLater = 50_000_000;
 
+/** How long a store that is started again waits for its port, which somebody may hold for a moment. */
+const patienceMs = 5_000;
+
 export interface StackOptions {
   /** Folder for `data/`, `logs/`, `run/` and `secrets.json`. Made when missing. */
   dir: string;
@@ -82,7 +85,11 @@ export interface Stack {
    * SIGSTOP and SIGCONT only freeze and thaw it.
    */
   kill(name: StoreName, signal?: NodeJS.Signals): Promise<void>;
-  /** Starts a killed (or stops and starts a running) store on its old port with its old data. */
+  /**
+   * Starts a killed (or stops and starts a running) store on its old port with its old data.
+   *
+   * @throws LauncherError `port-in-use` when somebody else has taken the port meanwhile and keeps it for 5 seconds.
+   */
   restart(name: StoreName): Promise<void>;
   /** Pid of a store, `undefined` while it is down or when it is a foreign one. */
   pid(name: StoreName): number | undefined;
@@ -240,6 +247,12 @@ async function startClaimed(options: StackOptions, dir: string, lock: LauncherLo
     async restart(name) {
       const managed = managedOf(name);
       await managed.stop();
+      const port = Number(new URL(urls[name] ?? '').port);
+      const deadline = Date.now() + patienceMs;
+      while (!(await isPortFree(port))) {
+        if (Date.now() > deadline) throw portInUse(managed.label, port, portVariable(name));
+        await new Promise((wake) => setTimeout(wake, 50));
+      }
       await managed.start();
     },
     pid: (name) => processes.get(name)?.pid,

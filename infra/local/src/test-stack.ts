@@ -7,12 +7,18 @@ import { identifyProcess } from './process-identity.ts';
 import { type Stack, type StackOptions, startStack, stopLeftovers } from './stack.ts';
 import type { StoreName } from './stores/store.ts';
 
-/** Tests look for free ports from here upwards, so that they never meet the ports of `npm start`. */
-export const testPorts: Readonly<Record<StoreName, number>> = {
-  mysql: 23306,
-  cloudant: 25984,
-  redis: 26379,
-  nats: 24222,
+/** Runs at the same time begin their search apart, by this many ports at most. */
+const spread = 380;
+
+/**
+ * Where this run's tests look for free ports, upwards. Away from the ports of `npm start`, and from those of other runs:
+ * a run that looked from the same number would take the port of a store that a test has killed for a while.
+ */
+const testPorts: Readonly<Record<StoreName, number>> = {
+  mysql: 23306 + (process.pid % spread),
+  cloudant: 25984 + (process.pid % spread),
+  redis: 26379 + (process.pid % spread),
+  nats: 28222 + (process.pid % spread),
 };
 
 /**

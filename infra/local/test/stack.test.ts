@@ -129,6 +129,24 @@ test('a frozen store can be thawed', async () => {
   await until('running', () => state() === 'S');
 });
 
+test('a store whose port somebody else has taken while it was killed waits for it, and names who keeps it', async () => {
+  const { stack } = await stackForTest({ only: ['redis'], ports: { redis: 24_347 } });
+  const port = Number(new URL(stack.redisUrl).port);
+  await stack.kill('redis');
+  const holder = createServer();
+  await new Promise<void>((resolve) => holder.listen(port, '127.0.0.1', resolve));
+  onTestFinished(() => void holder.close());
+  const refused = stack.restart('redis');
+  await expect(refused).rejects.toMatchObject({ code: 'port-in-use' });
+  await expect(refused).rejects.toThrow(new RegExp(`needs port ${port}, but pid ${process.pid} `));
+
+  const restarted = stack.restart('redis');
+  expect(stack.pid('redis')).toBeUndefined();
+  await new Promise((resolve) => holder.close(resolve));
+  await restarted;
+  expect(stack.pid('redis')).toBeGreaterThan(0);
+});
+
 test('a pid file whose pid now belongs to a foreign process: that one is left alone', async () => {
   const dir = temporaryFolder();
   const foreign = idleProcess(dir);

@@ -14,17 +14,18 @@ export const defaultPort = 3000;
 export async function start({ reset }: { reset: boolean }): Promise<number> {
   const steps = startSteps();
   const port = portFrom(process.env, 'SPARKROOM_PORT', defaultPort);
+  const isWorkerPortAsked = !['', '0', undefined].includes(process.env.SPARKROOM_WORKER_PORT);
+  const workerPort = isWorkerPortAsked ? portFrom(process.env, 'SPARKROOM_WORKER_PORT', 0) : undefined;
   try {
     return await inSession(steps, async ({ signal, untilInterrupted, atEnd }) => {
       steps.log('starting the stores');
       const stack = await startStack({ dir: privateFolder, log: steps.log, reset, signal });
       atEnd(stack.stop);
       const host = process.env.SPARKROOM_HOST || '127.0.0.1';
-      const site = await startSite(stack, { port, host, steps });
+      const publicUrl = process.env.SPARKROOM_URL;
+      const site = await startSite(stack, { port, host, steps, workerPort, publicUrl });
       atEnd(site.stop);
-      if (site.pid('server') === undefined)
-        steps.log('the stores are ready; there is no server to start yet');
-      else if (!signal.aborted) console.log(ready(site.url));
+      if (!signal.aborted) console.log(ready(site.url));
       await untilInterrupted;
       return 0;
     });
@@ -32,7 +33,7 @@ export async function start({ reset }: { reset: boolean }): Promise<number> {
     if (!(error instanceof LauncherError && error.code === 'already-running' && error.running)) throw error;
     const { pid, url } = error.running;
     console.log(
-      `Sparkroom is already running from this folder (pid ${pid})${url ? `: ${url}` : ', and still starting or without a site.'}`,
+      `Sparkroom is already running from this folder (pid ${pid})${url ? `: ${url}` : ', and still starting, or only its stores.'}`,
     );
     if (!reset) return 0;
     console.log('To start over, stop it first (Ctrl-C where it runs), then run npm start -- --reset again.');

@@ -26,7 +26,8 @@ export function withSite(
 
 /** Runs a program that brings its own stack, if it needs one. */
 export async function alone(file: string, args: readonly string[]): Promise<number> {
-  sureFile(file);
+  if (!isInRepository(file))
+    throw new LauncherError('bad-setting', `There is no ${file} in this repository.`);
   return inSession(startSteps(console.error), async () => (await runScript(file, args)).code);
 }
 
@@ -36,7 +37,6 @@ async function against(
   needsSite: boolean,
   more: Record<string, string>,
 ): Promise<number> {
-  sureFile(file);
   const running = readRunning(join(privateFolder, 'run', 'launcher.json'));
   const steps = startSteps(console.error);
   if (running?.env !== undefined && (running.url !== undefined || !needsSite)) {
@@ -61,9 +61,4 @@ async function against(
     signal.throwIfAborted();
     return (await runScript(file, args, { env: { ...env, ...more } })).code;
   });
-}
-
-function sureFile(file: string): void {
-  if (!isInRepository(file))
-    throw new LauncherError('bad-setting', `There is no ${file} in this repository.`);
 }

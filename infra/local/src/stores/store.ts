@@ -59,10 +59,10 @@ export function answers(port: number, say: string, isRight: (data: Buffer) => bo
   });
 }
 
-/** @returns whether `GET <url>` answers 200 within a second. */
+/** @returns whether `GET <url>` answers 200 within three seconds; the site's own `/readyz` takes up to two. */
 export async function answersHttp(url: string): Promise<boolean> {
   try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(1_000) });
+    const response = await fetch(url, { signal: AbortSignal.timeout(3_000) });
     await response.body?.cancel();
     return response.status === 200;
   } catch {
