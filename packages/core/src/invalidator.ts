@@ -18,7 +18,7 @@ export const versionOf = {
 export type Invalidator = (touches: readonly Touch[], cause: Cause) => void;
 
 /** Milliseconds in which changes are put together into one look at their versions. */
-const GATHER_MS = 5;
+const GATHER_MS = 20;
 
 /**
  * The fast path after a commit: this process forgets at once what it believed, and Redis is emptied a moment later.

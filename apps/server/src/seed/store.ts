@@ -1,5 +1,5 @@
 import type { Cloudant } from '@sparkroom/cloudant';
-import type { Mysql, Trx } from '@sparkroom/mysql';
+import { type Mysql, type Trx, touch } from '@sparkroom/mysql';
 import { append, type Chunk, emptyChunk } from './rows.ts';
 
 const rowsAtOnce = 500;
@@ -41,6 +41,13 @@ async function insertRows(trx: Trx, chunk: Chunk, passwordHash: string): Promise
   for (const rows of parts(chunk.rating)) await trx.insertInto('rating').values(rows).execute();
   for (const rows of parts(chunk.guidance)) await trx.insertInto('guidance').values(rows).execute();
   for (const rows of parts(chunk.audit)) await trx.insertInto('audit').values(rows).execute();
+  // The workspaces are new, the people may have lists in a cache.
+  const people = [...new Set(chunk.membership.map((row) => row.user_id))].sort();
+  for (const ids of parts(people))
+    await touch(
+      trx,
+      ids.map((id) => ({ scope: 'user' as const, id, part: '' })),
+    );
 }
 
 function* parts<T>(rows: readonly T[]): Generator<T[]> {

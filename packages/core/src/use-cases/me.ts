@@ -25,7 +25,9 @@ export function meUseCases({ mysql, cache, command }: Kit): Core['me'] {
   }
   async function get(actor: Actor): Promise<Me> {
     const version = await listsVersion(mysql, actor);
-    return await cache.read(ME, { id: actor.userId, version }, () => load(actor));
+    const me = await cache.read(ME, { id: actor.userId, version }, () => load(actor));
+    // A right: as the host has just read it, never from a cache.
+    return { ...me, role: actor.platformRole };
   }
   async function clientsPage(
     actor: Actor,
