@@ -1,9 +1,10 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import helmet from '@fastify/helmet';
 import rateLimit from '@fastify/rate-limit';
 import { type ApiContext, appRouter, awayMessage } from '@sparkroom/api';
 import type { Reason, Store } from '@sparkroom/contract';
 import { type Actor, newId } from '@sparkroom/core';
-import { StoreUnavailableError, Timings, withTimings } from '@sparkroom/pools';
+import { GateRefusedError, StoreUnavailableError, Timings, withTimings } from '@sparkroom/pools';
 import { fastifyRequestHandler } from '@trpc/server/adapters/fastify';
 import Fastify, {
   type FastifyBaseLogger,
@@ -15,9 +16,10 @@ import Fastify, {
 import type { Logger } from 'pino';
 import { signInAttempts } from './attempts.ts';
 import { ADDRESS_HEADER, type Auth, allowedOrigins, authPaths, createAuth } from './auth.ts';
+import { FairQueue } from './fair-queue.ts';
 import { registerHealth } from './health.ts';
 import { createMetrics } from './metrics.ts';
-import { sessionReader } from './sessions.ts';
+import { type SessionReader, sessionReader } from './sessions.ts';
 import type { ServerSettings } from './settings.ts';
 import type { Stores } from './stores.ts';
 import { registerWebApp } from './web-app.ts';
@@ -33,6 +35,9 @@ declare module 'fastify' {
     cpuAtStart: NodeJS.CpuUsage;
   }
 }
+
+/** How long a stopping host goes on answering before it closes its port, in milliseconds. */
+const DRAIN_GRACE_MS = 300;
 
 export interface App {
   fastify: FastifyInstance;
@@ -110,6 +115,7 @@ export async function createApp(
     const cpu = process.threadCpuUsage(request.cpuAtStart);
     request.timings?.add('cpu', (cpu.user + cpu.system) / 1000);
     if (request.timings) reply.header('server-timing', request.timings.toHeader());
+    if (draining) reply.header('connection', 'close');
     done();
   });
   fastify.addHook('onResponse', (request, reply, done) => {
@@ -137,8 +143,9 @@ export async function createApp(
     return await metrics.text();
   });
   const isForeign = foreignOrigin(settings);
-  registerAuth(fastify, auth, stores, isForeign);
-  registerTrpc(fastify, settings, stores, isForeign, liveFeeds.signal);
+  const sessions = sessionReader(settings, stores.mysql);
+  registerAuth(fastify, auth, stores, sessions, isForeign);
+  registerTrpc(fastify, settings, stores, sessions, isForeign, liveFeeds.signal);
   await registerWebApp(
     fastify,
     (request, reply) => sendError(request, reply, 404, 'NOT_FOUND', 'There is nothing at this address.'),
@@ -151,6 +158,9 @@ export async function createApp(
     async close() {
       draining = true;
       liveFeeds.abort();
+      // Closing drops connections that seem idle, also those whose first request is on its way. For a moment requests
+      // are still answered, each with word that the connection ends.
+      await pause(DRAIN_GRACE_MS);
       // Closing drops the connections that are idle now; those whose last request ends later would be kept alive.
       const sweep = setInterval(() => fastify.server.closeIdleConnections(), 50);
       try {
@@ -215,6 +225,10 @@ function hostError(
       return { status: 415, reason: 'INVALID_INPUT', message: 'Send JSON (content-type: application/json).' };
   }
   if (error.statusCode === 429) return { status: 429, reason: 'RATE_LIMITED', message: error.message };
+  // How the file server refuses folders and odd spellings.
+  if (error.statusCode === 403 || error.statusCode === 404) {
+    return { status: 404, reason: 'NOT_FOUND', message: 'There is nothing at this address.' };
+  }
   if (error.statusCode && error.statusCode < 500) {
     return { status: error.statusCode, reason: 'INVALID_INPUT', message: 'The request cannot be read.' };
   }
@@ -280,12 +294,16 @@ function registerAuth(
   fastify: FastifyInstance,
   auth: Auth,
   stores: Stores,
+  sessions: SessionReader,
   isForeign: (request: FastifyRequest) => boolean,
 ): void {
   const attempts = signInAttempts(stores.cache);
+  // About thirty hashes a second on two cores: somebody who waits so long is behind hundreds of their own.
+  const passwords = new FairQueue({ size: 4, perKey: 300, deadlineMs: 20_000 });
   fastify.route({
     method: ['GET', 'POST'],
     url: '/api/auth/*',
+    exposeHeadRoute: false,
     async handler(request, reply) {
       if (isForeign(request)) return sendForeign(request, reply);
       const url = new URL(request.url, auth.options.baseURL);
@@ -293,20 +311,41 @@ function registerAuth(
       if (!authPaths.has(request.url.split('?')[0] ?? '')) {
         return sendError(request, reply, 404, 'NOT_FOUND', 'There is nothing at this address.');
       }
-      const signIn = url.pathname === '/api/auth/sign-in/email';
-      const email = signIn ? emailIn(request.body) : '';
+      const path = url.pathname.slice('/api/auth/'.length);
       let response = new Response(null, { status: 500 });
       const ask = async (): Promise<boolean> => {
-        response = await auth.handler(
+        const hashes = hashingPaths.has(path);
+        response = await (hashes ? passwords.run(request.ip, call) : call());
+        if (path === 'sign-in/email') return response.status === 401;
+        return path === 'change-password' && response.status === 400 && (await isWrongPassword(response));
+      };
+      const call = () =>
+        auth.handler(
           new Request(url, {
             method: request.method,
             headers: webHeaders(request),
-            ...(request.method === 'POST' ? { body: (request.body as string | undefined) ?? '{}' } : {}),
+            ...(request.method === 'POST' ? { body: authBody(path, request.body) } : {}),
           }),
         );
-        return response.status === 401;
-      };
-      const wait = signIn ? await attempts.run(email, request.ip, ask) : 0;
+      // Guesses are counted by the account they are made at: named in a sign-in, signed in for a change.
+      let account: string | undefined;
+      if (path === 'sign-in/email') account = emailIn(request.body);
+      if (path === 'change-password') account = (await sessions.read(request.headers))?.userId;
+      let wait = 0;
+      try {
+        if (account === undefined) await ask();
+        else wait = await attempts.run(account, request.ip, ask);
+      } catch (error) {
+        if (!(error instanceof GateRefusedError)) throw error;
+        reply.header('retry-after', '2');
+        return sendError(
+          request,
+          reply,
+          429,
+          'RATE_LIMITED',
+          'Too many passwords are being checked for your address. Try again in a few seconds.',
+        );
+      }
       if (wait > 0) {
         reply.header('retry-after', String(wait));
         return sendError(
@@ -317,7 +356,6 @@ function registerAuth(
           `Too many failed sign-ins for this account. Try again in ${Math.ceil(wait / 60)} minutes.`,
         );
       }
-      if (!signIn) await ask();
       if (response.status >= 500) {
         // The library hides its cause; a database that is away is the one that can be told.
         await stores.mysql.ping();
@@ -359,6 +397,24 @@ function authError(request: FastifyRequest, status: number, body: string): strin
   });
 }
 
+/** Paths of the library that hash a password. */
+const hashingPaths: ReadonlySet<string> = new Set(['sign-in/email', 'sign-up/email', 'change-password']);
+
+async function isWrongPassword(response: Response): Promise<boolean> {
+  return (await response.clone().text()).includes('INVALID_PASSWORD');
+}
+
+/** A new password ends every other session unless the caller says otherwise: it is changed because somebody else may know it. */
+function authBody(path: string, body: unknown): string {
+  const text = (body as string | undefined) ?? '{}';
+  if (path !== 'change-password') return text;
+  try {
+    return JSON.stringify({ revokeOtherSessions: true, ...(JSON.parse(text) as object) });
+  } catch {
+    return text;
+  }
+}
+
 function emailIn(body: unknown): string {
   try {
     return String((JSON.parse(String(body)) as { email?: unknown }).email ?? '');
@@ -376,6 +432,8 @@ function webHeaders(request: FastifyRequest): Headers {
     if (name.startsWith('sec-fetch-') && request.headers.origin === undefined) continue;
     headers.set(name, Array.isArray(value) ? value.join(', ') : value);
   }
+  // As much as its column holds.
+  headers.set('user-agent', (request.headers['user-agent'] ?? '').slice(0, 512));
   headers.set(ADDRESS_HEADER, request.ip);
   return headers;
 }
@@ -384,11 +442,10 @@ function registerTrpc(
   fastify: FastifyInstance,
   settings: ServerSettings,
   stores: Stores,
+  sessions: SessionReader,
   isForeign: (request: FastifyRequest) => boolean,
   ending: AbortSignal,
 ): void {
-  const sessions = sessionReader(settings, stores.mysql);
-
   async function actorOf(request: FastifyRequest): Promise<Actor | null> {
     const session = await sessions.read(request.headers);
     return (
@@ -404,6 +461,7 @@ function registerTrpc(
   fastify.route({
     method: ['GET', 'POST'],
     url: '/trpc/:path',
+    exposeHeadRoute: false,
     async handler(request, reply) {
       if (isForeign(request)) return sendForeign(request, reply);
       const { path } = request.params as { path: string };

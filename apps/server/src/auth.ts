@@ -1,5 +1,5 @@
 import type { Cache } from '@sparkroom/cache';
-import { line } from '@sparkroom/contract';
+import { Email, line } from '@sparkroom/contract';
 import { newId } from '@sparkroom/core';
 import { touchPerson } from '@sparkroom/mysql';
 import { StoreUnavailableError } from '@sparkroom/pools';
@@ -53,7 +53,7 @@ export function createAuth(
       enabled: true,
       window: 60,
       max: 600,
-      customRules: { '/sign-in/*': SIGN_INS, '/sign-up/*': SIGN_UPS },
+      customRules: { '/sign-in/*': SIGN_INS, '/sign-up/*': SIGN_UPS, '/change-password': SIGN_UPS },
       customStorage: limiter(stores.cache),
     },
     advanced: {
@@ -66,6 +66,8 @@ export function createAuth(
       user: {
         create: {
           async before(user) {
+            if (!Email.safeParse(user.email).success)
+              throw invalid('email: Write an e-mail address like ana@example.com.');
             return { data: { ...user, name: personName(user.name), image: null } };
           },
           async after(user) {

@@ -14,12 +14,26 @@ export interface SessionUser {
   listsVersion: number;
 }
 
+export interface SessionReader {
+  /**
+   * The person of a valid session that has not expired, or null.
+   * @throws StoreUnavailableError when the database is away
+   */
+  read(headers: {
+    cookie?: string | undefined;
+    authorization?: string | undefined;
+  }): Promise<SessionUser | null>;
+}
+
+/** What a token can be; anything else would only trouble the database. */
+const TOKEN = /^[\x21-\x7e]{1,255}$/;
+
 /**
  * Checks the session of a request: one HMAC and one SQL look-up. better-auth makes, renews and ends the sessions; its
  * own check runs its whole request pipeline, which cost a third of the CPU of a small call. A test compares the two
  * answer by answer. (Format: `<token>.<base64 HMAC-SHA-256 of the token>`, in the cookie URL-encoded.)
  */
-export function sessionReader(settings: ServerSettings, mysql: Mysql) {
+export function sessionReader(settings: ServerSettings, mysql: Mysql): SessionReader {
   const signatureOf = (token: string): Buffer =>
     createHmac('sha256', settings.authSecret).update(token).digest();
 
@@ -48,17 +62,12 @@ export function sessionReader(settings: ServerSettings, mysql: Mysql) {
   }
 
   return {
-    /**
-     * The person of a valid session that has not expired, or null.
-     * @throws StoreUnavailableError when the database is away
-     */
-    async read(headers: {
-      cookie?: string | undefined;
-      authorization?: string | undefined;
-    }): Promise<SessionUser | null> {
+    async read(headers) {
       const token = tokenOf(headers);
-      const found = token === null ? undefined : await findSession(mysql.db, token);
-      return found ? { userId: found.userId, role: found.role, listsVersion: Number(found.version) } : null;
+      if (token === null || !TOKEN.test(token)) return null;
+      const session = await findSession(mysql.db, token);
+      if (!session) return null;
+      return { userId: session.userId, role: session.role, listsVersion: Number(session.version) };
     },
   };
 }

@@ -312,3 +312,56 @@ describe('what people call themselves', () => {
     },
   );
 });
+
+describe('passwords are dear', () => {
+  test('somebody who floods sign-in waits for themselves', async () => {
+    const ana = await host.somebody('Ana');
+    const flood = Array.from({ length: 30 }, (_, i) =>
+      host.auth('sign-in/email', { email: `nobody${i}@flood.example`, password: `wrongwrong${i}` }),
+    );
+    // Their own address here, so this one waits among them; none is left without an answer.
+    const own = host.auth('sign-in/email', { email: ana.email, password: ana.password });
+    expect((await own).status).toBe(200);
+    const statuses = new Set((await Promise.all(flood)).map((answer) => answer.status));
+    expect([...statuses].every((status) => status === 401 || status === 429)).toBe(true);
+  });
+
+  test('guesses at the old password are counted, and a new password ends other sessions', async () => {
+    const ana = await host.somebody('Ana');
+    const other = await host.auth('sign-in/email', { email: ana.email, password: ana.password });
+    const otherBearer = { authorization: `Bearer ${other.headers.get('set-auth-token')}` };
+    const change = (currentPassword: string) =>
+      host.auth('change-password', { currentPassword, newPassword: 'another-secret' }, ana.bearer);
+    for (let i = 0; i < 9; i++) expect((await change(`guess-number-${i}`)).status).toBe(400);
+    expect((await change(ana.password)).status).toBe(200);
+    expect((await host.query('me.get', undefined, otherBearer)).status).toBe(401);
+
+    const ben = await host.somebody('Ben');
+    const guess = (i: number) =>
+      host.auth(
+        'change-password',
+        { currentPassword: `guess-number-${i}`, newPassword: 'another-secret' },
+        ben.bearer,
+      );
+    for (let i = 0; i < 10; i++) await guess(i);
+    expect((await guess(10)).status).toBe(429);
+  });
+});
+
+test('odd headers are no faults of ours', async () => {
+  for (const token of ['%F0%9F%98%80', '%C3%A9', 'x'.repeat(300), '%00']) {
+    expect((await host.query('me.get', undefined, { authorization: `Bearer ${token}` })).status).toBe(401);
+  }
+  const ana = await host.somebody('Ana');
+  const answer = await host.auth(
+    'sign-in/email',
+    { email: ana.email, password: ana.password },
+    { 'user-agent': 'u'.repeat(5000) },
+  );
+  expect(answer.status).toBe(200);
+  for (const name of [null, { a: 1 }, 7]) {
+    expect((await host.auth('update-user', { name }, ana.bearer)).status).toBe(400);
+  }
+  const long = { name: 'L', email: `${'l'.repeat(250)}@example.com`, password: 'sparkroom-demo' };
+  expect((await host.auth('sign-up/email', long)).status).toBe(400);
+});

@@ -546,3 +546,11 @@ test('the log holds no secret of anybody', () => {
   const log = host.lines.join('');
   expect(host.secrets.filter((secret) => log.includes(secret))).toEqual([]);
 });
+
+test('addresses that lead nowhere lead nowhere quietly', async () => {
+  for (const path of ['//evil.example', '/assets/', '/assets/%00', '/assets/../package.json', '/trpc']) {
+    const answer = await host.request(path);
+    expect([path, answer.status, answer.json?.error?.data?.reason]).toEqual([path, 404, 'NOT_FOUND']);
+  }
+  expect((await host.request('/trpc/me.get', { method: 'HEAD' })).status).toBe(404);
+});

@@ -61,13 +61,17 @@ describe('use cases on the seeded demo', () => {
       const owner = Object.entries(content.members).find(([, role]) => role === 'owner')?.[0] ?? '';
       const who = await actor(owner);
       const workspaceId = await workspaceOf(who, name);
-      const list = await core.ideas.list(
-        who,
-        inputs.ideas.list.parse({ workspaceId, limit: 100, sort: 'oldest', withBody: true }),
-      );
+      const items: Awaited<ReturnType<typeof core.ideas.list>>['items'] = [];
+      let cursor: string | null = null;
+      do {
+        const page = inputs.ideas.list.parse({ workspaceId, cursor, sort: 'oldest', withBody: true });
+        const list = await core.ideas.list(who, page);
+        items.push(...list.items);
+        cursor = list.nextCursor;
+      } while (cursor !== null);
       const visible = content.ideas.filter((idea) => idea.status !== 'draft' || idea.by === owner);
-      expect(list.items.map((idea) => idea.title)).toEqual(visible.map((idea) => idea.title));
-      expect(list.items.map((idea) => idea.body?.text)).toEqual(visible.map((idea) => idea.text));
+      expect(items.map((idea) => idea.title)).toEqual(visible.map((idea) => idea.title));
+      expect(items.map((idea) => idea.body?.text)).toEqual(visible.map((idea) => idea.text));
       const guidance = await core.guidance.list(who, inputs.guidance.list.parse({ workspaceId }));
       expect(guidance.items.map((item) => item.title).sort()).toEqual(
         content.guidance.map((item) => item.title).sort(),
@@ -84,7 +88,7 @@ describe('use cases on the seeded demo', () => {
     const id = list.items[0]?.id ?? '';
     const idea = await core.ideas.get(who, { id });
     expect(idea.statusReason).toContain('Karin agreed');
-    const { items } = await core.ideas.history(who, { id });
+    const { items } = await core.ideas.history(who, { id, limit: 20 });
     expect(items.map((item) => `${item.version} ${item.kind} ${item.status}`)).toEqual([
       '4 statusChanged accepted',
       '3 statusChanged shortlisted',
