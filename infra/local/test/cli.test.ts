@@ -44,8 +44,8 @@ test('stack prints addresses; a second one says it is running and prints the sam
     .output()
     .split('\n')
     .filter((line) => line.startsWith('SPARKROOM_'));
+  // No secret among them.
   expect(addresses.map((line) => line.split('=')[0])).toEqual([
-    'SPARKROOM_AUTH_SECRET',
     'SPARKROOM_MYSQL_URL',
     'SPARKROOM_CLOUDANT_URL',
     'SPARKROOM_REDIS_URL',
@@ -136,6 +136,8 @@ test('start ends with a working site; a server that is killed comes back; a seco
   const { env, dir } = await stackCommand(24_460);
   const port = await nextFreePort(24_470);
   env.SPARKROOM_PORT = String(port);
+  const workerPort = await nextFreePort(port + 1);
+  env.SPARKROOM_WORKER_PORT = String(workerPort);
   const launcher = launch(['start'], env);
   await until(
     'the site is ready',
@@ -156,13 +158,14 @@ test('start ends with a working site; a server that is killed comes back; a seco
   ]) {
     expect(launcher.output()).toContain(shown);
   }
+  // "Ready" is said when both are.
+  for (const program of [port, workerPort])
+    expect((await fetch(`http://127.0.0.1:${program}/readyz`)).status).toBe(200);
   const answers = async (): Promise<boolean> =>
     fetch(`http://127.0.0.1:${port}/readyz`).then(
       (response) => response.ok,
       () => false,
     );
-  await until('it is ready for work', answers);
-
   const pid: number = JSON.parse(readFileSync(join(dir, 'run', 'server.pid'), 'utf8')).pid;
   process.kill(pid, 'SIGKILL');
   await until('the server is back', () => launcher.output().includes('The server is running again'));
@@ -182,10 +185,11 @@ test('start ends with a working site; a server that is killed comes back; a seco
 }, 150_000);
 
 test('unknown commands, options and measurements are refused with the list of what there is', async () => {
-  const env = bareEnv({ SPARKROOM_DIR: temporaryFolder() });
+  const env = bareEnv({ SPARKROOM_DIR: temporaryFolder(), SPARKROOM_WORKER_PORT: 'x' });
   for (const [args, message] of [
     [['strat'], 'There is no command "strat".'],
     [['start', '--rest'], "Unknown option '--rest'"],
+    [['start'], 'SPARKROOM_WORKER_PORT must be a port number from 1 to 65535, but is "x".'],
     [['perf', '../x'], 'Which measurement?'],
     [['perf', 'no-such'], 'There is no perf/no-such.ts'],
   ] as const) {

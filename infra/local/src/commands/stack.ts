@@ -8,7 +8,10 @@ import { inSession } from './session.ts';
 export async function stack({ reset }: { reset: boolean }): Promise<number> {
   const steps = startSteps(console.error);
   const print = (env: Readonly<Record<string, string>>): void => {
-    for (const [name, value] of Object.entries(env)) console.log(`${name}=${value}`);
+    // Addresses only: what is printed ends up in terminals and logs, and no store needs the session secret.
+    for (const [name, value] of Object.entries(env)) {
+      if (name !== 'SPARKROOM_AUTH_SECRET') console.log(`${name}=${value}`);
+    }
   };
   try {
     return await inSession(steps, async ({ signal, untilInterrupted, atEnd }) => {
