@@ -56,5 +56,11 @@ it('finds nothing where nothing is wrong, and an old answer that somebody put in
   );
   await rename('Renamed');
   await until(async () => (await figuresOf(url))(/^cache_incoherent\{window="1s"\}/) > 0);
+  const line = JSON.parse(await program.says('older than the database')) as {
+    key: string;
+    notes: { op: string }[];
+  };
+  expect(line.key).toBe(`my-workspaces:${actor.userId}`);
+  expect(line.notes[0]?.op).toBe('fill');
   expect((await figuresOf(url))(/incoherent.*tier="redis"|tier="redis".*incoherent/)).toBeGreaterThan(0);
 });

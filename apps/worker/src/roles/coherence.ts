@@ -1,10 +1,12 @@
-import { type Cache, openCache, withoutCache } from '@sparkroom/cache';
+import { type Cache, families, openCache, withoutCache } from '@sparkroom/cache';
 import { type Actor, type Core, createCore, DomainError, leaseOf, touchedBy } from '@sparkroom/core';
 import { openChangeFeed } from '@sparkroom/events';
-import { createChecker, type Tier } from '../coherence/checker.ts';
+import { type CheckerOptions, createChecker, type Tier } from '../coherence/checker.ts';
 import type { Expectation } from '../coherence/expectations.ts';
 import { serverTier } from '../coherence/server-tier.ts';
 import type { Role, RoleContext } from '../role.ts';
+
+type Result = Parameters<CheckerOptions['report']>[0];
 
 /**
  * Follows the events and looks whether what is served follows them: through the use cases with Redis alone, with the
@@ -27,6 +29,25 @@ export function coherenceRole(context: RoleContext): Role {
     return { name, read: (expectation) => readFrom(core, expectation) };
   };
   const { coherence } = settings;
+  /** Says what is old, with the key it came from and what filled and emptied that last. */
+  async function tell({ window, tier, event, expectation }: Result): Promise<void> {
+    const [family = '', id = ''] = keyOf(expectation);
+    const known = families().get(family);
+    const story = known && (await cache.story(known, id).catch(() => null));
+    log.error(
+      {
+        window,
+        tier,
+        eventId: event.id,
+        event: event.type,
+        reading: expectation.reading,
+        key: `${family}:${id}`,
+        version: story?.version,
+        notes: story?.notes,
+      },
+      'a cache serves what is older than the database',
+    );
+  }
   const figures = metrics.coherence();
   const checker = createChecker({
     tiers: [
@@ -37,17 +58,7 @@ export function coherenceRole(context: RoleContext): Role {
     truth: tierOver('database', withoutCache(cache)).read,
     report(result) {
       figures.checked(result);
-      if (result.verdict !== 'incoherent') return;
-      log.error(
-        {
-          window: result.window,
-          tier: result.tier,
-          eventId: result.event.id,
-          event: result.event.type,
-          reading: result.expectation.reading,
-        },
-        'a cache serves what is older than the database',
-      );
+      if (result.verdict === 'incoherent') void tell(result);
     },
   });
   metrics.watchCache(cache);
@@ -73,6 +84,24 @@ export function coherenceRole(context: RoleContext): Role {
       await redisOnly.close();
     },
   };
+}
+
+/** Family and id of the key that a read is served from. */
+function keyOf({ reading, userId }: Expectation): [family: string, id: string] {
+  switch (reading.procedure) {
+    case 'ideas.list':
+      return ['ideas', reading.input.workspaceId];
+    case 'ideas.ranking':
+      return ['ranking', reading.input.workspaceId];
+    case 'members.list':
+      return ['members', reading.input.workspaceId];
+    case 'workspaces.get':
+      return ['counts', reading.input.id];
+    case 'workspaces.list':
+      return ['my-workspaces', userId];
+    case 'me.clients':
+      return ['my-clients', userId];
+  }
 }
 
 /** Reads as somebody, as the procedures do. @returns null where they have no right */
