@@ -7,6 +7,9 @@ export const Page = z.object({
 });
 export type Page = z.infer<typeof Page>;
 
+/** Most texts that one page brings along: a text has up to 80 kB, and a batch asks for several pages. */
+export const TEXTS_A_PAGE = 20;
+
 /** One page: items in a stable total order; `nextCursor` is null on the last page. */
 export interface Paged<T> {
   items: T[];

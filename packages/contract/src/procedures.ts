@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Body, IdeaStatus, Locale, Role, Stars, Tags } from './entities.ts';
-import { Page } from './paging.ts';
+import { Page, TEXTS_A_PAGE } from './paging.ts';
 import { Email, Id, line, text } from './text.ts';
 
 /** The version the caller read; a stored version that differs answers CONFLICT / VERSION_CONFLICT. */
@@ -53,16 +53,28 @@ export const inputs = {
     accept: z.object({ token: z.string().min(1).max(200) }),
   },
   ideas: {
-    list: Page.extend(InWorkspace.shape).extend({
-      sort: z.enum(['newest', 'oldest', 'active', 'title']).default('newest'),
-      status: z.array(IdeaStatus).min(1).optional(),
-      /** `unrated`: what I can rate and have not; `mine`: what I wrote. */
-      filter: z.enum(['all', 'unrated', 'mine']).default('all'),
-      /** Also read the bodies of the page (one request to Cloudant for all of them). */
-      withBody: z.boolean().default(false),
-    }),
+    list: Page.extend(InWorkspace.shape)
+      .extend({
+        sort: z.enum(['newest', 'oldest', 'active', 'title']).default('newest'),
+        status: z.array(IdeaStatus).min(1).optional(),
+        /** `unrated`: what I can rate and have not; `mine`: what I wrote. */
+        filter: z.enum(['all', 'unrated', 'mine']).default('all'),
+        /** Also read the bodies of the page (one request to Cloudant for all of them). */
+        withBody: z.boolean().default(false),
+      })
+      .refine(({ withBody, limit }) => !withBody || limit <= TEXTS_A_PAGE, {
+        path: ['limit'],
+        error: `With texts a page has at most ${TEXTS_A_PAGE} ideas.`,
+      }),
     get: ById,
-    history: ById,
+    history: Page.extend(ById.shape).extend({
+      limit: z
+        .number()
+        .int()
+        .min(1)
+        .max(TEXTS_A_PAGE, `A page of history has at most ${TEXTS_A_PAGE} versions.`)
+        .default(TEXTS_A_PAGE),
+    }),
     ranking: Page.extend(InWorkspace.shape),
     create: InWorkspace.extend({
       title: IdeaTitle,

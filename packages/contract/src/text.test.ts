@@ -63,6 +63,20 @@ test.each([0, 6, 3.5, -1, Number.NaN, '3', null])('rating %s is refused with one
   expect(Stars.safeParse(stars).error?.issues[0]?.message).toBe('Rate with a whole number from 1 to 5.');
 });
 
+test('pages that bring texts have at most twenty of them', () => {
+  const { list, history } = inputs.ideas;
+  const messages = (limit: number) => [
+    list.safeParse({ workspaceId: 'w', limit, withBody: true }).error?.issues[0]?.message,
+    history.safeParse({ id: 'i', limit }).error?.issues[0]?.message,
+  ];
+  expect(messages(20)).toEqual([undefined, undefined]);
+  expect(messages(21)).toEqual([
+    'With texts a page has at most 20 ideas.',
+    'A page of history has at most 20 versions.',
+  ]);
+  expect(list.parse({ workspaceId: 'w', limit: 100 }).limit).toBe(100);
+});
+
 test('list inputs may be left out', () => {
   expect(inputs.workspaces.list.parse(undefined)).toEqual({ limit: 20, archived: false });
   expect(inputs.me.clients.parse(undefined)).toEqual({ limit: 20 });

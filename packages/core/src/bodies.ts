@@ -48,6 +48,7 @@ export function bodyReader(mysql: Mysql, bodies: Cloudant['bodies'], cache: Cach
       mysql.db,
       kind,
       refs.map((r) => r.id),
+      refs.map((r) => r.bodyVersion),
     );
     return refs.filter((ref) => {
       const body = pending.get(ref.id)?.get(ref.bodyVersion);
@@ -98,12 +99,7 @@ export function bodyReader(mysql: Mysql, bodies: Cloudant['bodies'], cache: Cach
       return found;
     },
     async history(id, versions) {
-      const found = new Map<number, Body>();
-      const pending = (await pendingBodies(mysql.db, 'idea', [id])).get(id) ?? new Map<number, Body>();
-      for (const version of versions) {
-        const body = pending.get(version);
-        if (body) found.set(version, body);
-      }
+      const found = new Map<number, Body>((await pendingBodies(mysql.db, 'idea', [id], versions)).get(id));
       const rest = versions.filter((v) => !found.has(v));
       if (rest.length > 0) {
         for (const [version, body] of await bodies.revisions(id, rest)) found.set(version, asBody(body));

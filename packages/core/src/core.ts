@@ -133,8 +133,8 @@ export interface Core {
     ): Promise<Paged<IdeaSummary & { body?: { text: string } }>>;
     /** One idea with its text, score, the person's rating and what they may do. Errors: a text that is away: 503 cloudant. */
     get(actor: Actor, input: In<I['ideas']['get']>): Promise<Idea>;
-    /** Every version, newest first, with the text as it was. */
-    history(actor: Actor, input: In<I['ideas']['history']>): Promise<{ items: IdeaRevision[] }>;
+    /** Versions, newest first, with the text as it was. */
+    history(actor: Actor, input: In<I['ideas']['history']>): Promise<Paged<IdeaRevision>>;
     /** Open, shortlisted and accepted ideas, best first, by Bayesian mean and a total order of tie-breaks. */
     ranking(actor: Actor, input: In<I['ideas']['ranking']>): Promise<Ranking>;
     /** Owners, editors, members. Errors: WORKSPACE_ARCHIVED. */

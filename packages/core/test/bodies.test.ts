@@ -1,5 +1,5 @@
 import { StoreUnavailableError } from '@sparkroom/pools';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Outlet, openOutlet } from './outlet.ts';
 import { openWorld, type Person, type World } from './world.ts';
 
@@ -79,8 +79,42 @@ describe('who writes a text reads it at once', () => {
     await core.ideas.update(owner, { id: idea.id, version: 1, body: { text: 'second' } });
     await world.project();
     await core.ideas.update(owner, { id: idea.id, version: 2, body: { text: 'third' } });
-    const { items } = await core.ideas.history(owner, { id: idea.id });
+    const { items } = await core.ideas.history(owner, { id: idea.id, limit: 20 });
     expect(items.map((r) => r.body?.text)).toEqual(['third', 'second', 'About first']);
+  });
+
+  test('a long history comes in pages, newest first, each with its own texts in one request', async () => {
+    const { core, cloudant } = world;
+    const author = await world.member(owner, workspaceId, 'member');
+    const draft = await world.idea(author, workspaceId, 'draft', 'kept back');
+    await core.ideas.setStatus(author, { id: draft.id, version: 1, status: 'open' });
+    const edits = 45;
+    for (let v = 3; v <= edits; v++) {
+      await core.ideas.update(author, { id: draft.id, version: v - 1, body: { text: `text ${v}` } });
+      if (v === 30) await world.project();
+    }
+    const asked = vi.spyOn(cloudant.bodies, 'revisions');
+    const pages: Array<Array<[number, string | undefined]>> = [];
+    let cursor: string | null = null;
+    do {
+      const page: Awaited<ReturnType<typeof core.ideas.history>> = await core.ideas.history(owner, {
+        id: draft.id,
+        limit: 20,
+        cursor,
+      });
+      pages.push(page.items.map((r) => [r.version, r.body?.text]));
+      cursor = page.nextCursor;
+    } while (cursor !== null);
+    expect(asked.mock.calls.map(([, versions]) => versions.length)).toEqual([5, 20, 4]);
+    asked.mockRestore();
+    expect(pages.map((items) => items.length)).toEqual([20, 20, 4]);
+    expect(pages.flat()).toEqual([
+      ...Array.from({ length: edits - 2 }, (_, i) => [edits - i, `text ${edits - i}`]),
+      // What was posted is the draft's text, though the posting itself brought none.
+      [2, 'About kept back'],
+    ]);
+    const own = await core.ideas.history(author, { id: draft.id, limit: 20, cursor: null });
+    expect(own.items.map((r) => r.version)).toEqual(pages[0]?.map(([version]) => version));
   });
 
   test('several edits before the projector comes: the last one is read, none is lost', async () => {
@@ -92,7 +126,7 @@ describe('who writes a text reads it at once', () => {
     await world.project();
     expect(await waiting(idea.id)).toEqual([]);
     expect(await textOf(idea.id)).toBe('v4');
-    const { items } = await world.core.ideas.history(owner, { id: idea.id });
+    const { items } = await world.core.ideas.history(owner, { id: idea.id, limit: 20 });
     expect(items.map((r) => r.body?.text)).toEqual(['v4', 'v3', 'v2', 'About v1']);
   });
 

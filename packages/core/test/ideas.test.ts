@@ -67,7 +67,7 @@ describe('an idea', () => {
     });
     expect([third.version, third.title, third.body.text, third.tags]).toEqual([3, 'two', 'three', ['t']]);
     await core.ideas.setStatus(owner, { id: idea.id, version: 3, status: 'declined', reason: 'Too dear' });
-    const { items } = await core.ideas.history(people.viewer, { id: idea.id });
+    const { items } = await core.ideas.history(people.viewer, { id: idea.id, limit: 20 });
     expect(
       items.map((r) => [r.version, r.kind, r.title, r.body?.text ?? null, r.status, r.reason, r.by.name]),
     ).toEqual([
@@ -138,7 +138,7 @@ describe('an idea', () => {
     const { core } = world;
     for (const call of [
       () => core.ideas.get(owner, { id: idea.id }),
-      () => core.ideas.history(owner, { id: idea.id }),
+      () => core.ideas.history(owner, { id: idea.id, limit: 20 }),
       () => core.ideas.update(owner, { id: idea.id, version: 2, title: 'x' }),
       () => core.ideas.remove(owner, { id: idea.id, version: 2 }),
       () => core.ratings.set(owner, { ideaId: idea.id, stars: 1 }),

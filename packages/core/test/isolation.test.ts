@@ -125,7 +125,7 @@ const withWorkspace: Calls = [
 ];
 const withIdea: Calls = [
   ['ideas.get', (c, a, id) => c.ideas.get(a, { id })],
-  ['ideas.history', (c, a, id) => c.ideas.history(a, { id })],
+  ['ideas.history', (c, a, id) => c.ideas.history(a, { id, limit: 20 })],
   ['ideas.update', (c, a, id) => c.ideas.update(a, { id, version: 1, title: 'x' })],
   ['ideas.update stale', (c, a, id) => c.ideas.update(a, { id, version: 99, title: 'x' })],
   ['ideas.setStatus', (c, a, id) => c.ideas.setStatus(a, { id, version: 1, status: 'archived' })],
@@ -202,7 +202,7 @@ async function readAll(person: Person, rooms: readonly Room[]): Promise<string> 
       }),
     );
     for (const id of ideas)
-      seen.push(await core.ideas.get(person, { id }), await core.ideas.history(person, { id }));
+      seen.push(await core.ideas.get(person, { id }), await core.ideas.history(person, { id, limit: 20 }));
   }
   return JSON.stringify(seen);
 }
@@ -313,7 +313,7 @@ describe('a draft', () => {
       body: { text: 'posted text' },
     });
     await core.ideas.setStatus(author, { id: draft.id, version: 2, status: 'open' });
-    const others = await core.ideas.history(owner, { id: draft.id });
+    const others = await core.ideas.history(owner, { id: draft.id, limit: 20 });
     expect(JSON.stringify(others)).not.toContain('first');
     expect(others.items).toEqual([
       expect.objectContaining({
@@ -323,7 +323,7 @@ describe('a draft', () => {
         body: { text: 'posted text' },
       }),
     ]);
-    const own = await core.ideas.history(author, { id: draft.id });
+    const own = await core.ideas.history(author, { id: draft.id, limit: 20 });
     expect(own.items.map((r) => [r.version, r.kind, r.title, r.body?.text ?? null])).toEqual([
       [3, 'statusChanged', 'posted title', null],
       [2, 'revised', 'posted title', 'posted text'],

@@ -37,22 +37,27 @@ async function dropPending(trx: Trx, kind: BodyKind, id: string, upTo: number): 
   await sql`delete from ${pending.table} where ${pending.id} = ${id} and version <= ${upTo}`.execute(trx);
 }
 
-/** Texts that the document store may not have yet, by id and version: what readers take before they ask it. */
+/**
+ * Texts that the document store may not have yet, by id and version: what readers take before they ask it.
+ * @param versions only these; while the projector is away, many texts of one id can wait
+ */
 export async function pendingBodies(
   db: Db | Trx,
   kind: BodyKind,
   ids: readonly string[],
+  versions?: readonly number[],
 ): Promise<Map<string, Map<number, { text: string }>>> {
   const found = new Map<string, Map<number, { text: string }>>();
-  if (ids.length === 0) return found;
+  if (ids.length === 0 || versions?.length === 0) return found;
   const pending = pendingTable(kind);
+  const wanted = versions ? sql`and version in (${sql.join(versions)})` : sql``;
   const { rows } = await sql<{ id: string; version: number; body: string | { text: string } }>`
     select ${pending.id} as id, version, body from ${pending.table}
-    where ${pending.id} in (${sql.join(ids)})`.execute(db);
+    where ${pending.id} in (${sql.join(ids)}) ${wanted}`.execute(db);
   for (const row of rows) {
-    const versions = found.get(row.id) ?? new Map<number, { text: string }>();
-    versions.set(row.version, parseJson(row.body));
-    found.set(row.id, versions);
+    const texts = found.get(row.id) ?? new Map<number, { text: string }>();
+    texts.set(row.version, parseJson(row.body));
+    found.set(row.id, texts);
   }
   return found;
 }
@@ -68,7 +73,7 @@ export function bodiesOf(mysql: Mysql, newEventId: () => string) {
         .where('id', '=', id)
         .where('removed_at', 'is', null)
         .executeTakeFirst();
-      const body = (await pendingBodies(mysql.db, kind, [id])).get(id)?.get(version);
+      const body = (await pendingBodies(mysql.db, kind, [id], [version])).get(id)?.get(version);
       if (!row || !body) return null;
       return { id, version, workspaceId: row.workspace_id, title: row.title, body };
     },

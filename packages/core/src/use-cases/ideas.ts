@@ -20,6 +20,7 @@ import {
   rankingRows,
   ratingFrame,
   type Trx,
+  textVersionBefore,
 } from '@sparkroom/mysql';
 import type { Actor, Core } from '../core.ts';
 import { decodeCursor, encodeCursor, pageOf } from '../cursor.ts';
@@ -239,34 +240,38 @@ export function ideaUseCases({ mysql, bodies, cache, command, record }: Kit): Co
         (row) => encodeCursor(kind, [row[ideaSorts[sort].column], row.id]),
       );
     },
-    async history(actor, { id }) {
+    async history(actor, { id, limit, cursor }) {
+      const after = decodeCursor('ideas.history', ['number'], cursor);
       const { row: idea } = await visible(actor, id);
-      const all = await ideaRevisions(mysql.db, id);
       // What the author tried in the draft stays the author's; for others the idea begins with what was posted.
-      const rows = idea.author_id === actor.userId ? all : all.filter((row) => row.status !== 'draft');
-      const posted = rows.at(-1)?.version;
-      /** Version of the text that belongs to a row: its own, or at the beginning the last one before it. */
-      const textOf = (row: (typeof all)[number]): number | null => {
-        if (row.has_body) return row.version;
-        if (row.version !== posted) return null;
-        return all.find((earlier) => earlier.version < row.version && earlier.has_body)?.version ?? null;
-      };
-      const texts = await bodies.history(
-        id,
-        rows.map(textOf).filter((version) => version !== null),
-      );
-      return {
-        items: rows.map((row) => ({
+      const rows = await ideaRevisions(mysql.db, id, {
+        limit: limit + 1,
+        before: after?.[0] ?? null,
+        drafts: idea.author_id === actor.userId,
+      });
+      const page = rows.slice(0, limit);
+      const textOf = new Map(page.filter((row) => row.has_body).map((row) => [row.version, row.version]));
+      const first = rows.length > limit ? undefined : page.at(-1);
+      if (first && !first.has_body) {
+        const version = await textVersionBefore(mysql.db, id, first.version);
+        if (version !== null) textOf.set(first.version, version);
+      }
+      const texts = await bodies.history(id, [...textOf.values()]);
+      return pageOf(
+        rows,
+        limit,
+        (row) => ({
           version: row.version,
           kind: row.kind,
           title: row.title,
-          body: texts.get(textOf(row) ?? 0) ?? null,
+          body: texts.get(textOf.get(row.version) ?? 0) ?? null,
           status: row.status,
           reason: row.reason,
           by: { id: row.editor_id, name: row.editor_name },
           at: isoOf(row.created_at),
-        })),
-      };
+        }),
+        (row) => encodeCursor('ideas.history', [row.version]),
+      );
     },
     async ranking(actor, { workspaceId, limit, cursor }) {
       const { role, open, versions } = await readIn(mysql, actor, workspaceId);

@@ -184,14 +184,39 @@ export async function lockIdea(trx: Trx, id: string) {
 
 export type LockedIdea = NonNullable<Awaited<ReturnType<typeof lockIdea>>>;
 
-/** Every version, newest first. */
-export async function ideaRevisions(db: Db, ideaId: string) {
-  return await db
+/**
+ * Versions of an idea, newest first.
+ * @param before only versions below this one
+ * @param drafts also those from when the idea was a draft
+ */
+export async function ideaRevisions(
+  db: Db,
+  ideaId: string,
+  options: { limit: number; before: number | null; drafts: boolean },
+) {
+  let query = db
     .selectFrom('idea_revision as v')
     .innerJoin('user as u', 'u.id', 'v.editor_id')
     .selectAll('v')
     .select('u.name as editor_name')
     .where('v.idea_id', '=', ideaId)
     .orderBy('v.version', 'desc')
-    .execute();
+    .limit(options.limit);
+  if (options.before !== null) query = query.where('v.version', '<', options.before);
+  if (!options.drafts) query = query.where('v.status', '<>', 'draft');
+  return await query.execute();
+}
+
+/** The last version before another one that has a text of its own; null when there is none. */
+export async function textVersionBefore(db: Db, ideaId: string, version: number): Promise<number | null> {
+  const row = await db
+    .selectFrom('idea_revision')
+    .select('version')
+    .where('idea_id', '=', ideaId)
+    .where('version', '<', version)
+    .where('has_body', '=', 1)
+    .orderBy('version', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.version ?? null;
 }
