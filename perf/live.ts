@@ -31,7 +31,7 @@ const postsPerSecond = 4;
 /** Client processes: one alone would measure itself. */
 const processes = 3;
 /** Events with which the stalled readers' room is flooded, and their size: more than the kernel keeps for a connection. */
-const flood = { events: 2_500, bytes: 4_096 };
+const flood = { events: 1_500, bytes: 4_096, perSecond: 50 };
 
 const bars = { fanOutP99Ms: 250, stalledKb: 64, clientKb: 128 };
 
@@ -56,6 +56,15 @@ async function answerOf<T>(child: ChildProcess): Promise<T> {
 async function memoryOf(server: ChildProcess): Promise<Memory> {
   server.send('memory');
   return (await answerOf<{ memory: Memory }>(server)).memory;
+}
+
+/** Waits until a process has (nearly) nothing to do, a minute at most. */
+async function quiescence(pid: number): Promise<void> {
+  for (let tries = 0; tries < 60; tries++) {
+    const before = cpuMicroseconds(pid);
+    await pause(1_000);
+    if (!(cpuMicroseconds(pid) - before > 150_000)) return;
+  }
 }
 
 /** What a process holds of its own: the heap in use and what lies outside it. */
@@ -232,20 +241,21 @@ async function main(): Promise<boolean> {
       const room = roomIds[i % rooms] as string;
       published.push({ seq: await publishEvent(events, room, ++number, 26), room });
     }
-    await pause(2_000);
+    await quiescence(pid);
     const cpuUs = cpuMicroseconds(pid) - cpuBefore;
 
     console.log(`  flooding the stalled ones with ${flood.events} events of ${flood.bytes} bytes`);
     const beforeFlood = await memoryOf(server);
-    for (let i = 0; i < flood.events; i += 50)
-      await Promise.all(
-        Array.from({ length: 50 }, () => publishEvent(events as Events, stalledRoom, ++number, flood.bytes)),
-      );
-    // Until the server has read it all: its own feed is what it gives to readers.
-    await pause(3_000);
+    const flooding = performance.now();
+    for (let i = 0; i < flood.events; i++) {
+      const ahead = flooding + (i / flood.perSecond) * 1_000 - performance.now();
+      if (ahead > 1) await pause(ahead);
+      await publishEvent(events, stalledRoom, ++number, flood.bytes);
+    }
+    await quiescence(pid);
     const afterFlood = await memoryOf(server);
-    // What the latest thousand events of the process take is bounded too, and nobody's in particular.
-    const ring = 1_000 * flood.bytes * 2;
+    // The process remembers its latest thousand events for readers that come back: bounded, and nobody's in particular.
+    const ring = 1_000 * flood.bytes;
     const stalledKb = Math.max(0, held(afterFlood) - held(beforeFlood) - ring) / stalledCount / 1_024;
     const offeredKb = (flood.events * flood.bytes) / 1_024;
     console.log(

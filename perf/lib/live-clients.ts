@@ -100,7 +100,13 @@ async function openAll(order: LiveOrder): Promise<void> {
 process.on('message', (word: { open: LiveOrder } | 'results') => {
   if (word === 'results') {
     for (const response of stalled) response.resume();
-    setTimeout(() => process.send?.(found), 5_000);
+    // Everything that the kernel kept comes before the word to resync.
+    const end = now() + 60_000;
+    const look = setInterval(() => {
+      if (found.stalledResynced < stalled.length && now() < end) return;
+      clearInterval(look);
+      process.send?.(found);
+    }, 200);
   } else
     void openAll(word.open).then(() => {
       process.send?.({ broken: found.broken });

@@ -80,6 +80,19 @@ export class WorkerMetrics {
     });
   }
 
+  /** Adds how often a consumer gave an event up, by the server's own count. */
+  watchAdvisories(count: () => Promise<number>): void {
+    const advisories = new Gauge({
+      name: 'sparkroom_advisories_total',
+      help: 'Events that consumers gave up, own and others, as the NATS server tells',
+      registers: [this.registry],
+    });
+    this.#onScrape.push(async () => {
+      advisories.remove();
+      advisories.set(await count());
+    });
+  }
+
   /** Adds what the auditor found. */
   watchAuditor(auditor: Auditor): void {
     const gauge = (name: string, help: string) =>

@@ -44,3 +44,16 @@ export async function readAdvisories(events: Events, limit: number): Promise<Adv
   }
   return found;
 }
+
+/**
+ * How many there have ever been.
+ * @throws StoreUnavailableError when NATS cannot be reached
+ */
+export async function countAdvisories(events: Events): Promise<number> {
+  try {
+    return (await reaching(() => events.manager.streams.info(events.advisories))).state.last_seq;
+  } catch (error) {
+    if (apiCode(error) === apiCodes.streamNotFound) return 0;
+    throw error;
+  }
+}

@@ -1,4 +1,4 @@
-export { type Advisory, readAdvisories } from './advisories.ts';
+export { type Advisory, countAdvisories, readAdvisories } from './advisories.ts';
 export { type Auditor, type AuditorOptions, type Finding, startAuditor } from './auditor.ts';
 export { type ChangeFeed, type ChangeFeedOptions, openChangeFeed } from './change-feed.ts';
 export {

@@ -22,6 +22,12 @@ export class MissingPredecessorError extends Error {
   }
 }
 
+/**
+ * Milliseconds to wait for the answer to one publish. Short, since asking again is safe: when a server of a cluster dies,
+ * what was sent to it is never answered, and the next one has been elected long before.
+ */
+const answerMs = 2_000;
+
 /** Aggregates whose last sequence is remembered; a forgotten one costs one more request. */
 const remembered = 10_000;
 
@@ -76,7 +82,7 @@ export class Publisher {
           // Under the first id the server may remember the message although it no longer has it.
           msgID: row.republished > 0 ? `${row.eventId}:r${row.republished}` : row.eventId,
           expect: { lastSubjectSequence: expected, streamName: this.#events.stream },
-          timeout: this.#events.deadlineMs,
+          timeout: Math.min(this.#events.deadlineMs, answerMs),
         });
         this.#remember(subject, ack.seq);
         return { seq: ack.seq, already: ack.duplicate };

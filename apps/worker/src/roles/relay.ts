@@ -1,4 +1,4 @@
-import { startAuditor, startRelay } from '@sparkroom/events';
+import { countAdvisories, startAuditor, startRelay } from '@sparkroom/events';
 import { inboxOf, outboxAuditOf, outboxOf, PARTITIONS } from '@sparkroom/mysql';
 import { every } from '../every.ts';
 import type { Role, RoleContext } from '../role.ts';
@@ -21,6 +21,7 @@ export function relayRole({ mysql, events, log, metrics }: RoleContext): Role {
     afterRepublish: () => events.wakeOutbox(),
   });
   metrics.watchAuditor(auditor);
+  metrics.watchAdvisories(() => countAdvisories(events));
   const inbox = inboxOf(mysql);
   const purge = every(10 * 60_000, 'purge', log, async (signal) => {
     while (!signal.aborted && (await outbox.purge(24, 1_000)) === 1_000);
