@@ -1,12 +1,13 @@
 import { Anchor, Button, Group, Stack, Text } from '@mantine/core';
 import type { IdeaRevision } from '@sparkroom/contract';
 import { ErrorState, Face, PlainText, RelativeTime, Skeletons } from '@sparkroom/ui';
-import { useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, useParams } from 'react-router';
 import { trpc } from '../api/client.ts';
 import { troubleOf } from '../api/trouble.ts';
+import { flat } from '../api/use-pages.ts';
 import { PageHeading } from '../shell/page-heading.tsx';
 import { DiffText } from './diff-text.tsx';
 import classes from './history-page.module.css';
@@ -80,8 +81,13 @@ function Revision({ revision, before }: RevisionProps) {
 export function HistoryPage() {
   const { t } = useTranslation();
   const { ideaId = '' } = useParams();
-  const { data, error, refetch } = useQuery(trpc.ideas.history.queryOptions({ id: ideaId }));
-  const items = data?.items ?? [];
+  const history = useInfiniteQuery(
+    trpc.ideas.history.infiniteQueryOptions(
+      { id: ideaId, limit: 20 },
+      { getNextPageParam: (page) => page.nextCursor },
+    ),
+  );
+  const items = flat(history.data);
   return (
     <Stack className={classes.page}>
       <Anchor component={Link} to={`/ideas/${ideaId}`} size="sm">
@@ -89,7 +95,7 @@ export function HistoryPage() {
       </Anchor>
       <PageHeading title={t('history.of')}>{items[0]?.title ?? t('history.title')}</PageHeading>
       <Text c="dimmed">{t('history.of')}</Text>
-      {data ? (
+      {history.data ? (
         <ol className={classes.list}>
           {items.map((revision, i) => (
             <Revision
@@ -99,11 +105,22 @@ export function HistoryPage() {
             />
           ))}
         </ol>
-      ) : error ? (
-        <ErrorState trouble={troubleOf(error)} onRetry={() => void refetch()} />
+      ) : history.error ? (
+        <ErrorState trouble={troubleOf(history.error)} onRetry={() => void history.refetch()} />
       ) : (
         <Skeletons />
       )}
+      {history.isFetchNextPageError ? (
+        <ErrorState trouble={troubleOf(history.error)} onRetry={() => void history.fetchNextPage()} />
+      ) : history.hasNextPage ? (
+        <Button
+          variant="default"
+          loading={history.isFetchingNextPage}
+          onClick={() => void history.fetchNextPage()}
+        >
+          {t('history.older')}
+        </Button>
+      ) : null}
     </Stack>
   );
 }

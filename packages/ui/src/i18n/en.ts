@@ -243,6 +243,7 @@ export const en = {
     clear: 'Take my rating back',
   },
   score: {
+    older: 'Show older versions',
     coverage: '{{value}} from {{raters}} of {{eligible}} members',
     none: 'not rated yet',
     aria: 'Score {{value}} of 5, probably between {{low}} and {{high}}',

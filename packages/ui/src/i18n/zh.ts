@@ -240,6 +240,7 @@ export const zh: Texts<typeof en> = {
     clear: '撤回我的评分',
   },
   score: {
+    older: '查看更早的版本',
     coverage: '{{value}} 分，{{eligible}} 位成员中 {{raters}} 位已评',
     none: '还没有评分',
     aria: '得分 {{value}}（满分 5），大致在 {{low}} 到 {{high}} 之间',
