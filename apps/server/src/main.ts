@@ -1,3 +1,4 @@
+import { setDefaultHighWaterMark } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { StoreUnavailableError } from '@sparkroom/pools';
 import { createApp } from './app.ts';
@@ -5,9 +6,16 @@ import { createLog } from './log.ts';
 import { readServerSettings } from './settings.ts';
 import { openStores, type Stores } from './stores.ts';
 
+/**
+ * Bytes that a stream keeps before it stops taking more; the default is 64 KiB. A live page whose reader has stalled
+ * fills two of them, and there may be thousands.
+ */
+const STREAM_BYTES = 16 * 1024;
+
 /** How long open requests may take to end after SIGTERM. */
 const DRAIN_MS = 15_000;
 
+setDefaultHighWaterMark(false, STREAM_BYTES);
 const settings = readServerSettings(process.env);
 const log = createLog('server', settings.logLevel);
 let stopping = false;

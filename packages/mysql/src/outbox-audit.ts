@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Mysql } from './database.ts';
+import type { Db, Mysql } from './database.ts';
 
 /** A published event and where the stream put it. */
 export interface Placed {
@@ -8,13 +8,16 @@ export interface Placed {
   streamSeq: number;
 }
 
+/** What is published, with its place: the query behind all of these, apart so that a test can ask for its plan. */
+export const placedQuery = (db: Db) =>
+  db
+    .selectFrom('outbox')
+    .select(['id', 'event_id as eventId', 'stream_seq as streamSeq'])
+    .where('stream_seq', 'is not', null);
+
 /** The auditor's side of the outbox: what was published, by its place in the stream. Served by `outbox_stream`. */
 export function outboxAuditOf(mysql: Mysql) {
-  const placed = () =>
-    mysql.db
-      .selectFrom('outbox')
-      .select(['id', 'event_id as eventId', 'stream_seq as streamSeq'])
-      .where('stream_seq', 'is not', null);
+  const placed = () => placedQuery(mysql.db);
   const asPlaced = (row: { id: string; eventId: string; streamSeq: string | null }): Placed => ({
     ...row,
     streamSeq: Number(row.streamSeq),

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { insertEvent, type Mysql, outboxAuditOf, outboxOf, PARTITIONS } from '../src/index.ts';
-import { eventId, openDatabase } from './support.ts';
+import { placedQuery } from '../src/outbox-audit.ts';
+import { eventId, openDatabase, planOf } from './support.ts';
 
 let mysql: Mysql;
 const never = new AbortController().signal;
@@ -79,4 +80,40 @@ test('gives an aggregate’s lost events between two versions, in order', async 
     ['b', 2, 1],
   ]);
   expect((await outboxOf(mysql).depth()).pending).toBe(2);
+});
+
+test('reads by the index of places, without sorting', async () => {
+  await mysql.db.deleteFrom('outbox').execute();
+  await mysql.db
+    .insertInto('outbox')
+    .values(
+      Array.from({ length: 3_000 }, (_, i) => ({
+        event_id: eventId(),
+        aggregate_type: 'client',
+        aggregate_id: `many${i}`,
+        aggregate_version: 1,
+        workspace_id: null,
+        actor_id: null,
+        request_id: null,
+        type: 'client.created',
+        schema_version: 1,
+        subject: 's',
+        payload: '{}',
+        traceparent: null,
+        partition_no: i % PARTITIONS,
+        published_at: '2026-01-01 00:00:00.000000',
+        first_attempt_at: null,
+        stream_seq: String(i + 1),
+        last_error: null,
+      })),
+    )
+    .execute();
+  for (const query of [
+    placedQuery(mysql.db).orderBy('stream_seq', 'desc').limit(1),
+    placedQuery(mysql.db).where('stream_seq', '>=', '2500').orderBy('stream_seq').limit(100),
+  ]) {
+    const plan = await planOf(query);
+    expect(plan.text).toContain('outbox_stream');
+    expect(plan.sorts).toBe(false);
+  }
 });
