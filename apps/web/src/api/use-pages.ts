@@ -1,3 +1,4 @@
+import type { WorkspaceSummary } from '@sparkroom/contract';
 import { type InfiniteData, useInfiniteQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { trpc } from './client.ts';
@@ -7,17 +8,20 @@ export function flat<T>(data: InfiniteData<{ items: T[] }, unknown> | undefined)
   return data?.pages.flatMap((page) => page.items) ?? [];
 }
 
-/** Loads page after page while there are more: for short lists that are chosen from. */
-function useEveryPage(query: {
-  hasNextPage: boolean;
-  isFetching: boolean;
-  isError: boolean;
-  fetchNextPage: () => unknown;
-}): void {
+/** Loads page after page while there are more and they are wanted: for short lists that are chosen from. */
+function useEveryPage(
+  query: {
+    hasNextPage: boolean;
+    isFetching: boolean;
+    isError: boolean;
+    fetchNextPage: () => unknown;
+  },
+  wanted = true,
+): void {
   const { hasNextPage, isFetching, isError, fetchNextPage } = query;
   useEffect(() => {
-    if (hasNextPage && !isFetching && !isError) void fetchNextPage();
-  }, [hasNextPage, isFetching, isError, fetchNextPage]);
+    if (wanted && hasNextPage && !isFetching && !isError) void fetchNextPage();
+  }, [wanted, hasNextPage, isFetching, isError, fetchNextPage]);
 }
 
 const getNextPageParam = (page: { nextCursor: string | null }) => page.nextCursor;
@@ -38,6 +42,21 @@ export function useMyClients() {
   );
   useEveryPage(query);
   return { ...query, clients: flat(query.data) };
+}
+
+/**
+ * Clients in use, or archived ones, that I may see: loaded as far as it takes to know those of these workspaces, for a
+ * platform admin sees thousands.
+ */
+export function useClientsOf(workspaces: readonly WorkspaceSummary[], archived: boolean) {
+  const query = useInfiniteQuery(
+    trpc.clients.list.infiniteQueryOptions({ limit: 100, archived }, { getNextPageParam }),
+  );
+  const clients = flat(query.data);
+  const known = new Set(clients.map((c) => c.id));
+  // An archived workspace may belong to a client in use, for which one would look in vain.
+  useEveryPage(query, !archived && workspaces.some((w) => !known.has(w.client.id)));
+  return { ...query, clients };
 }
 
 /** All members of a workspace, strongest role first. */

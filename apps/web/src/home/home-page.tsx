@@ -5,9 +5,10 @@ import { IconDoor, IconPlus } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { Link, useSearchParams } from 'react-router';
 import { troubleOf } from '../api/trouble.ts';
-import { useMyWorkspaces } from '../api/use-pages.ts';
+import { useClientsOf, useMyWorkspaces } from '../api/use-pages.ts';
+import { ClientMenu } from '../clients/client-menu.tsx';
 import { PageHeading } from '../shell/page-heading.tsx';
-import { byClient } from '../workspace/by-client.ts';
+import { type HomeGroup, homeGroups } from './home-groups.ts';
 import classes from './home-page.module.css';
 
 function WorkspaceCard({ workspace }: { workspace: WorkspaceSummary }) {
@@ -30,12 +31,39 @@ function WorkspaceCard({ workspace }: { workspace: WorkspaceSummary }) {
   );
 }
 
-/** My workspaces under their clients. */
+function ClientSection({ group }: { group: HomeGroup }) {
+  const { t } = useTranslation();
+  return (
+    <section aria-labelledby={`client-${group.id}`}>
+      <Group justify="space-between" wrap="nowrap" mb="sm">
+        <Title order={2} size="h3" id={`client-${group.id}`} className={classes.client}>
+          {group.name}
+        </Title>
+        {group.client ? <ClientMenu client={group.client} /> : null}
+      </Group>
+      {group.workspaces.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          {t(group.client?.archivedAt ? 'client.isArchived' : 'client.empty')}
+        </Text>
+      ) : (
+        <ul className={classes.grid}>
+          {group.workspaces.map((workspace) => (
+            <WorkspaceCard key={workspace.id} workspace={workspace} />
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+/** My workspaces under their clients; a page of its own for what is archived. */
 export function HomePage() {
   const { t } = useTranslation();
   const [query, setQuery] = useSearchParams();
   const archived = query.has('archived');
   const { workspaces, error, isPending, refetch } = useMyWorkspaces(archived);
+  const mine = useClientsOf(workspaces, archived);
+  const groups = homeGroups(workspaces, mine.clients);
   return (
     <Stack gap="lg" className={classes.page}>
       <Group justify="space-between">
@@ -51,9 +79,9 @@ export function HomePage() {
       </Group>
       {error && workspaces.length === 0 ? (
         <ErrorState trouble={troubleOf(error)} onRetry={() => void refetch()} />
-      ) : isPending ? (
+      ) : isPending || (groups.length === 0 && mine.isPending) ? (
         <Skeletons height={5} />
-      ) : workspaces.length === 0 ? (
+      ) : groups.length === 0 ? (
         archived ? (
           <Text>{t('home.noArchived')}</Text>
         ) : (
@@ -68,19 +96,19 @@ export function HomePage() {
           />
         )
       ) : (
-        byClient(workspaces).map((client) => (
-          <section key={client.id} aria-labelledby={`client-${client.id}`}>
-            <Title order={2} size="h3" mb="sm" id={`client-${client.id}`}>
-              {client.name}
-            </Title>
-            <ul className={classes.grid}>
-              {client.workspaces.map((workspace) => (
-                <WorkspaceCard key={workspace.id} workspace={workspace} />
-              ))}
-            </ul>
-          </section>
-        ))
+        groups.map((group) => <ClientSection key={group.id} group={group} />)
       )}
+      {mine.hasNextPage ? (
+        <Group>
+          <Button
+            variant="default"
+            loading={mine.isFetchingNextPage}
+            onClick={() => void mine.fetchNextPage()}
+          >
+            {t('client.loadMore')}
+          </Button>
+        </Group>
+      ) : null}
       <Anchor
         component="button"
         type="button"

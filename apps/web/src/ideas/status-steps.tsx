@@ -2,7 +2,7 @@ import { ActionIcon, Button, Group, Menu, Textarea } from '@mantine/core';
 import type { Idea, IdeaStatus } from '@sparkroom/contract';
 import { IconDots, IconHistory, IconPencil, IconTrash } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, useNavigate } from 'react-router';
 import { client, queryClient, trpc } from '../api/client.ts';
@@ -25,6 +25,7 @@ function refresh(): void {
 export function StatusSteps({ idea, onEdit }: { idea: Idea; onEdit: () => void }) {
   const { t } = useTranslation();
   const navigate = useNavigate();
+  const button = useRef<HTMLButtonElement>(null);
   const [asking, setAsking] = useState<'declined' | 'archived' | 'remove' | null>(null);
   const [reason, setReason] = useState('');
   const [checked, setChecked] = useState(false);
@@ -89,7 +90,7 @@ export function StatusSteps({ idea, onEdit }: { idea: Idea; onEdit: () => void }
       ) : null}
       <Menu position="bottom-end">
         <Menu.Target>
-          <ActionIcon variant="default" size="lg" aria-label={t('common.more')}>
+          <ActionIcon ref={button} variant="default" size="lg" aria-label={t('common.more')}>
             <IconDots size="1.125rem" />
           </ActionIcon>
         </Menu.Target>
@@ -119,6 +120,7 @@ export function StatusSteps({ idea, onEdit }: { idea: Idea; onEdit: () => void }
         </Menu.Dropdown>
       </Menu>
       <ConfirmDialog
+        from={button}
         opened={asking === 'declined'}
         onClose={() => setAsking(null)}
         onConfirm={decline}
@@ -139,6 +141,7 @@ export function StatusSteps({ idea, onEdit }: { idea: Idea; onEdit: () => void }
         />
       </ConfirmDialog>
       <ConfirmDialog
+        from={button}
         opened={asking === 'archived'}
         onClose={() => setAsking(null)}
         onConfirm={() => set.mutate({ status: 'archived' })}
@@ -148,6 +151,7 @@ export function StatusSteps({ idea, onEdit }: { idea: Idea; onEdit: () => void }
         confirm={t('step.archived')}
       />
       <ConfirmDialog
+        from={button}
         opened={asking === 'remove'}
         onClose={() => setAsking(null)}
         onConfirm={() => remove.mutate()}

@@ -1,6 +1,7 @@
 import { Button, Group, Modal, Stack, Text } from '@mantine/core';
-import type { ReactNode } from 'react';
+import type { ReactNode, RefObject } from 'react';
 import { useTranslation } from 'react-i18next';
+import { returnFocus } from './return-focus.ts';
 
 export interface ConfirmDialogProps {
   opened: boolean;
@@ -14,6 +15,8 @@ export interface ConfirmDialogProps {
   busy?: boolean;
   /** It cannot be undone. */
   danger?: boolean;
+  /** Button of the menu that it was opened from. */
+  from?: RefObject<HTMLElement | null>;
   children?: ReactNode;
 }
 
@@ -24,6 +27,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
     <Modal
       opened={props.opened}
       onClose={props.onClose}
+      onExitTransitionEnd={returnFocus(props.from)}
       title={props.title}
       closeButtonProps={{ 'aria-label': t('common.close') }}
     >

@@ -2,11 +2,12 @@ import { Alert, Button, Group, Modal, Stack, Textarea, TextInput } from '@mantin
 import type { Workspace } from '@sparkroom/contract';
 import { troubleText } from '@sparkroom/ui';
 import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, type RefObject, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { client, queryClient, trpc } from '../api/client.ts';
 import { troubleOf } from '../api/trouble.ts';
 import { notifyDone } from '../shell/notify.ts';
+import { returnFocus } from '../shell/return-focus.ts';
 
 interface Props {
   workspace: Workspace;
@@ -71,12 +72,17 @@ function EditForm({ workspace, onClose }: Props) {
 }
 
 /** Renames a workspace and says what it is about. */
-export function EditWorkspaceDialog({ opened, ...props }: Props & { opened: boolean }) {
+export function EditWorkspaceDialog({
+  opened,
+  from,
+  ...props
+}: Props & { opened: boolean; from: RefObject<HTMLElement | null> }) {
   const { t } = useTranslation();
   return (
     <Modal
       opened={opened}
       onClose={props.onClose}
+      onExitTransitionEnd={returnFocus(from)}
       title={t('workspace.edit')}
       closeButtonProps={{ 'aria-label': t('common.close') }}
     >

@@ -4,7 +4,7 @@ import type { Workspace } from '@sparkroom/contract';
 import { Faces, Skeletons } from '@sparkroom/ui';
 import { IconArchive, IconArchiveOff, IconDots, IconPencil } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { NavLink, Outlet, useParams } from 'react-router';
 import { client, queryClient, trpc } from '../api/client.ts';
@@ -34,6 +34,7 @@ function Pulse({ workspace }: { workspace: Workspace }) {
 
 function WorkspaceMenu({ workspace }: { workspace: Workspace }) {
   const { t } = useTranslation();
+  const button = useRef<HTMLButtonElement>(null);
   const [editing, setEditing] = useState(false);
   const [archiving, setArchiving] = useState(false);
   const archive = useMutation({
@@ -51,7 +52,7 @@ function WorkspaceMenu({ workspace }: { workspace: Workspace }) {
     <>
       <Menu position="bottom-end">
         <Menu.Target>
-          <ActionIcon variant="default" size="lg" aria-label={t('common.more')}>
+          <ActionIcon ref={button} variant="default" size="lg" aria-label={t('common.more')}>
             <IconDots size="1.125rem" />
           </ActionIcon>
         </Menu.Target>
@@ -73,9 +74,15 @@ function WorkspaceMenu({ workspace }: { workspace: Workspace }) {
           ) : null}
         </Menu.Dropdown>
       </Menu>
-      <EditWorkspaceDialog workspace={workspace} opened={editing} onClose={() => setEditing(false)} />
+      <EditWorkspaceDialog
+        workspace={workspace}
+        opened={editing}
+        onClose={() => setEditing(false)}
+        from={button}
+      />
       <ConfirmDialog
         opened={archiving}
+        from={button}
         onClose={() => setArchiving(false)}
         onConfirm={() => archive.mutate(true)}
         busy={archive.isPending}

@@ -70,8 +70,8 @@ export const en = {
     members_other: '{{count}} members',
     ideas_one: '{{count}} idea',
     ideas_other: '{{count}} ideas',
-    showArchived: 'Show archived workspaces',
-    hideArchived: 'Show current workspaces',
+    showArchived: 'Show what is archived',
+    hideArchived: 'Show what is in use',
     noArchived: 'Nothing is archived.',
   },
   workspace: {
@@ -106,6 +106,21 @@ export const en = {
     pulseToRate_other: '{{count}} wait for your rating',
     pulseDone: 'You have rated everything',
     pulseDecided: '{{count}} decided',
+  },
+  client: {
+    more: 'Actions for {{name}}',
+    rename: 'Rename client',
+    renameHint: 'Everybody who shares a workspace of this client sees the new name.',
+    archive: 'Archive client',
+    archiveTitle: 'Archive {{name}}?',
+    archiveText:
+      'No new workspace can be opened for it. Its workspaces have to be archived first. You can bring it back at any time.',
+    unarchive: 'Bring client back',
+    archivedNote: '{{name}} is archived.',
+    unarchivedNote: '{{name}} is back.',
+    isArchived: 'This client is archived.',
+    empty: 'You have no workspace of this client in use.',
+    loadMore: 'Show more clients',
   },
   role: { owner: 'Owner', editor: 'Editor', member: 'Member', viewer: 'Viewer' },
   roleHint: {
@@ -228,6 +243,7 @@ export const en = {
     plain: 'Text as it was',
     added: 'added',
     deleted: 'removed',
+    older: 'Show older versions',
   },
   rating: {
     group: 'Your rating',
@@ -243,7 +259,6 @@ export const en = {
     clear: 'Take my rating back',
   },
   score: {
-    older: 'Show older versions',
     coverage: '{{value}} from {{raters}} of {{eligible}} members',
     none: 'not rated yet',
     aria: 'Score {{value}} of 5, probably between {{low}} and {{high}}',
