@@ -14,6 +14,7 @@ import { PageHeading } from '../shell/page-heading.tsx';
 import { useWorkspace } from '../workspace/use-workspace.ts';
 import { type Band, bands } from './bands.ts';
 import classes from './ranking-tab.module.css';
+import { tableRoles } from './table-roles.ts';
 
 const PAGE = 50;
 const COLUMNS = 5;
@@ -21,9 +22,11 @@ const COLUMNS = 5;
 function Row({ idea }: { idea: RankedIdea }) {
   const { t } = useTranslation();
   return (
-    <tr>
-      <td className={classes.rank}>{idea.rank}</td>
-      <th scope="row" className={classes.idea}>
+    <tr {...tableRoles.row}>
+      <td {...tableRoles.cell} className={classes.rank}>
+        {idea.rank}
+      </td>
+      <th {...tableRoles.rowHeader} className={classes.idea}>
         <Link to={`/ideas/${idea.id}`}>{idea.title}</Link>
         <span className={classes.by}>
           <Text span size="sm" c="dimmed">
@@ -32,13 +35,13 @@ function Row({ idea }: { idea: RankedIdea }) {
           <StatusBadge status={idea.status} />
         </span>
       </th>
-      <td className={classes.score}>
+      <td {...tableRoles.cell} className={classes.score}>
         <ScoreBar score={idea.score} />
       </td>
-      <td className={classes.coverage}>
+      <td {...tableRoles.cell} className={classes.coverage}>
         <Coverage score={idea.score} />
       </td>
-      <td className={classes.mine}>
+      <td {...tableRoles.cell} className={classes.mine}>
         {idea.myRating ??
           (idea.mayRate ? <Link to={`/ideas/${idea.id}`}>{t('ranking.rateLink')}</Link> : '–')}
       </td>
@@ -51,10 +54,10 @@ function BandRows({ band }: { band: Band<RankedIdea> }) {
   const { t } = useTranslation();
   const close = band.ideas.length > 1;
   return (
-    <tbody className={classes.band} data-close={close || undefined}>
+    <tbody {...tableRoles.group} className={classes.band} data-close={close || undefined}>
       {close ? (
-        <tr className={classes.closeRow}>
-          <th colSpan={COLUMNS} scope="rowgroup">
+        <tr {...tableRoles.row} className={classes.closeRow}>
+          <th {...tableRoles.groupHeader} colSpan={COLUMNS}>
             {t('ranking.close')}
           </th>
         </tr>
@@ -108,21 +111,21 @@ export function RankingTab() {
           <Text size="sm" c="dimmed" className={classes.explain}>
             {t('ranking.explain')}
           </Text>
-          <table className={classes.table}>
-            <thead>
-              <tr>
-                <th scope="col" className={classes.rank}>
+          <table {...tableRoles.table} aria-label={t('ranking.title')} className={classes.table}>
+            <thead {...tableRoles.group}>
+              <tr {...tableRoles.row}>
+                <th {...tableRoles.columnHeader} className={classes.rank}>
                   {t('ranking.rank')}
                 </th>
-                <th scope="col">{t('ranking.idea')}</th>
-                <th scope="col" className={classes.score}>
+                <th {...tableRoles.columnHeader}>{t('ranking.idea')}</th>
+                <th {...tableRoles.columnHeader} className={classes.score}>
                   {t('ranking.score')}
                   <ScoreAxis />
                 </th>
-                <th scope="col" className={classes.coverage}>
+                <th {...tableRoles.columnHeader} className={classes.coverage}>
                   {t('ranking.coverage')}
                 </th>
-                <th scope="col" className={classes.mine}>
+                <th {...tableRoles.columnHeader} className={classes.mine}>
                   {t('ranking.mine')}
                 </th>
               </tr>
