@@ -1,10 +1,11 @@
 import type { Page } from 'playwright-core';
 import type { Screen, Subjects } from './screens.ts';
 
-/** Waits until nothing loads: no placeholders, fonts there, two frames drawn. */
-export async function settled(page: Page): Promise<void> {
+/** Waits until nothing loads (but for what `waiting` is to show): no placeholders, fonts there, two frames drawn. */
+export async function settled(page: Page, waiting = false): Promise<void> {
   await page.locator('main').waitFor();
-  await page.waitForFunction(() => document.querySelector('[aria-busy="true"]') === null);
+  if (waiting) await page.locator('[aria-busy="true"]').first().waitFor();
+  else await page.waitForFunction(() => document.querySelector('[aria-busy="true"]') === null);
   await page.evaluate(async () => {
     await document.fonts.ready;
     await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
@@ -13,6 +14,7 @@ export async function settled(page: Page): Promise<void> {
 
 /** Answers the procedure that a screen wants failing with "store unavailable", in whatever batch it is asked. */
 export async function failCalls(page: Page, screen: Screen): Promise<void> {
+  if (screen.waiting) await page.route(`**/trpc/**${screen.waiting}*`, () => {});
   if (!screen.failing) return;
   const error = {
     message: 'away',
@@ -31,9 +33,10 @@ export async function failCalls(page: Page, screen: Screen): Promise<void> {
 
 /** Opens a screen and brings it into the state that is to be seen. */
 export async function openScreen(page: Page, screen: Screen, subjects: Subjects): Promise<void> {
+  const waiting = screen.waiting !== undefined;
   await page.goto(screen.path(subjects), { waitUntil: 'load' });
-  await settled(page);
+  await settled(page, waiting);
   if (screen.failing) await page.getByRole('alert').waitFor();
   await screen.prepare?.(page);
-  await settled(page);
+  await settled(page, waiting);
 }

@@ -12,6 +12,8 @@ export interface Subjects {
   /** Holds ideas with very long words. */
   longWorkspaceId: string;
   longIdeaId: string;
+  /** Tokens of invitations for the demo account, and one for somebody else. */
+  invitation: { valid: string; used: string; other: string };
 }
 
 export interface Screen {
@@ -23,7 +25,13 @@ export interface Screen {
   prepare?(page: Page): Promise<void>;
   /** Answers calls of this procedure with "store unavailable". */
   failing?: string;
+  /** Never answers calls of this procedure: the waiting itself is to be seen. */
+  waiting?: string;
 }
+
+const refused = async (page: Page) => {
+  await page.getByRole('alert').waitFor();
+};
 
 const press = (key: string) => async (page: Page) => {
   await page.getByRole('heading', { level: 1 }).waitFor();
@@ -31,12 +39,34 @@ const press = (key: string) => async (page: Page) => {
   await page.getByRole('dialog').waitFor();
 };
 
-/** Every screen of the app. */
+/** Opens the menu of the page, or of a part of it, and chooses an item by its place. */
+const choose = (item: 'first' | 'last', button = 'main header button[aria-haspopup="menu"]') =>
+  async function open(page: Page) {
+    await page.locator(button).first().click();
+    await page.getByRole('menuitem')[item]().click();
+    await page.getByRole('dialog').waitFor();
+  };
+
+/** The menu of the first client that the person may change. */
+const CLIENT_MENU = 'main section button[aria-haspopup="menu"]';
+
+/** Every screen of the app: pages, and what opens upon them. */
 export const screens: readonly Screen[] = [
   { name: 'sign-in', as: 'none', path: () => '/sign-in' },
   { name: 'session-expired', as: 'none', path: () => '/sign-in?expired=1' },
   { name: 'sign-up', as: 'none', path: () => '/sign-up' },
+  { name: 'invite-signed-out', as: 'none', path: (s) => `/invite/${s.invitation.valid}` },
+  {
+    name: 'invite',
+    as: 'demo',
+    path: (s) => `/invite/${s.invitation.valid}`,
+    waiting: 'invitations.accept',
+  },
+  { name: 'invite-used', as: 'demo', path: (s) => `/invite/${s.invitation.used}`, prepare: refused },
+  { name: 'invite-other', as: 'demo', path: (s) => `/invite/${s.invitation.other}`, prepare: refused },
   { name: 'home', as: 'demo', path: () => '/' },
+  { name: 'client-rename', as: 'fresh', path: () => '/', prepare: choose('first', CLIENT_MENU) },
+  { name: 'client-archive', as: 'fresh', path: () => '/', prepare: choose('last', CLIENT_MENU) },
   { name: 'ideas', as: 'demo', path: (s) => `/w/${s.workspaceId}` },
   { name: 'ranking', as: 'demo', path: (s) => `/w/${s.workspaceId}/ranking` },
   { name: 'guidance', as: 'demo', path: (s) => `/w/${s.workspaceId}/guidance` },
@@ -47,6 +77,13 @@ export const screens: readonly Screen[] = [
   },
   { name: 'guidance-new', as: 'demo', path: (s) => `/w/${s.workspaceId}/guidance/new` },
   { name: 'members', as: 'demo', path: (s) => `/w/${s.workspaceId}/members` },
+  { name: 'workspace-edit', as: 'fresh', path: (s) => `/w/${s.emptyWorkspaceId}`, prepare: choose('first') },
+  {
+    name: 'workspace-archive',
+    as: 'fresh',
+    path: (s) => `/w/${s.emptyWorkspaceId}`,
+    prepare: choose('last'),
+  },
   { name: 'idea', as: 'demo', path: (s) => `/ideas/${s.ideaId}` },
   { name: 'idea-edit', as: 'demo', path: (s) => `/ideas/${s.ideaId}?edit=1` },
   {
@@ -121,6 +158,17 @@ export const screens: readonly Screen[] = [
     },
   },
   { name: 'not-found', as: 'demo', path: () => '/nowhere' },
+  {
+    name: 'crash',
+    as: 'demo',
+    path: () => '/me',
+    prepare: async (page) => {
+      // As after an update of the site: the code of the next page is not there any more.
+      await page.route('**/assets/work-page*', (route) => route.fulfill({ status: 404 }));
+      await page.locator('a[href="/work"]').locator('visible=true').click();
+      await page.getByRole('alert').waitFor();
+    },
+  },
   { name: 'empty-ideas', as: 'fresh', path: (s) => `/w/${s.emptyWorkspaceId}` },
   { name: 'empty-ranking', as: 'fresh', path: (s) => `/w/${s.emptyWorkspaceId}/ranking` },
   { name: 'empty-guidance', as: 'fresh', path: (s) => `/w/${s.emptyWorkspaceId}/guidance` },

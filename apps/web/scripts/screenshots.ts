@@ -69,7 +69,7 @@ async function shoot(page: Page, screen: Screen, subjects: Subjects, variant: Va
     width: variant.width,
     height: Math.min(TALLEST, Math.max(height, sizes[variant.width])),
   });
-  await settled(page);
+  await settled(page, screen.waiting !== undefined);
   const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
   if (wide > 0) console.log(`  ${screen.name}.${variant.name}: ${wide} px too wide`);
   const file = `${screen.name}.${variant.name}.png`;

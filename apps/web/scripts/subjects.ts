@@ -59,7 +59,27 @@ async function ownWorkspace(client: SparkroomClient, clientName: string, name: s
   return (await client.workspaces.create.mutate({ clientId: made.id, name })).id;
 }
 
-/** Finds what there is to show on the site and adds what the demo has not: an empty and a long-worded workspace. */
+/** Invitations to a workspace in each state that its page tells of; those of an earlier run are withdrawn. */
+async function invitations(
+  owner: SparkroomClient,
+  guest: SparkroomClient,
+  workspaceId: string,
+): Promise<Subjects['invitation']> {
+  const { items } = await owner.invitations.list.query({ workspaceId, limit: 100 });
+  for (const { id } of items) await owner.invitations.revoke.mutate({ workspaceId, id });
+  const invite = async (email: string) =>
+    (await owner.invitations.create.mutate({ workspaceId, email })).token;
+  const used = await invite(DEMO);
+  await guest.invitations.accept.mutate({ token: used });
+  const { id: userId } = await guest.me.get.query();
+  await owner.members.remove.mutate({ workspaceId, userId });
+  return { used, valid: await invite(DEMO), other: await invite('somebody.else@sparkroom.example') };
+}
+
+/**
+ * Finds what there is to show on the site and adds what the demo has not: an empty and a long-worded workspace, and
+ * invitations.
+ */
 export async function findSubjects(
   browser: Browser,
   url: string,
@@ -99,6 +119,7 @@ export async function findSubjects(
       emptyWorkspaceId,
       longWorkspaceId,
       longIdeaId: longIdea.id,
+      invitation: await invitations(fresh.client, demo.client, emptyWorkspaceId),
     },
     demo: demo.state,
     fresh: fresh.state,

@@ -1,10 +1,10 @@
-import { createBrowserRouter } from 'react-router';
+import type { RouteObject } from 'react-router';
 import { SignedIn } from './session/signed-in.tsx';
 import { CrashPage } from './shell/crash-page.tsx';
 import { Starting } from './shell/starting.tsx';
 
 /** Every page of the app; each is a chunk of its own. */
-export const router = createBrowserRouter([
+export const routes: RouteObject[] = [
   {
     ErrorBoundary: CrashPage,
     HydrateFallback: Starting,
@@ -96,4 +96,4 @@ export const router = createBrowserRouter([
       },
     ],
   },
-]);
+];
