@@ -22,6 +22,35 @@ const heading = (page: Page, name: string | RegExp) =>
   page.getByRole('heading', { level: 1, name }).waitFor();
 const focused = (page: Page) => page.evaluate(() => document.activeElement?.textContent ?? '');
 
+const COLUMNS = 5;
+
+/** The table on the page as the browser tells it to a screen reader: from its accessibility tree. */
+async function heardTable(page: Page) {
+  const session = await page.context().newCDPSession(page);
+  const { nodes } = await session.send('Accessibility.getFullAXTree');
+  await session.detach();
+  const byId = new Map(nodes.map((node) => [node.nodeId, node]));
+  type Node = (typeof nodes)[number];
+  const text = (node: Node | undefined) => String(node?.name?.value ?? '');
+  const below = (node: Node, role: string): Node[] =>
+    (node.childIds ?? []).flatMap((id) => {
+      const child = byId.get(id);
+      if (!child) return [];
+      return child.role?.value === role ? [child] : below(child, role);
+    });
+  const table = nodes.find((node) => node.role?.value === 'table');
+  if (!table) throw new Error('there is no table in the accessibility tree');
+  const [head, ...rows] = below(table, 'row');
+  return {
+    name: text(table),
+    columns: head ? below(head, 'columnheader').map(text) : [],
+    rows: rows.map((row) => ({
+      header: below(row, 'rowheader').map(text).join(),
+      cells: below(row, 'cell').map(text),
+    })),
+  };
+}
+
 describe('from nothing to a rated idea', () => {
   it('sign up, workspace, idea, invitation, second person rates, the first sees it live', async () => {
     const stamp = Date.now();
@@ -344,8 +373,15 @@ describe('a workspace', () => {
     const more = page.getByRole('main').getByRole('button', { name: 'More actions' });
     await more.click();
     await page.getByRole('menuitem', { name: 'Edit workspace' }).click();
+    const onMore = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label'));
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Escape');
+    await expect.poll(onMore).toBe('More actions');
+    await more.click();
+    await page.getByRole('menuitem', { name: 'Edit workspace' }).click();
     await page.getByRole('dialog').getByLabel('Name of the workspace').fill('New name');
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await expect.poll(onMore).toBe('More actions');
     await page.getByRole('navigation').getByRole('link', { name: 'New name' }).waitFor();
     await more.click();
     await page.getByRole('menuitem', { name: 'Archive workspace' }).click();
@@ -359,7 +395,114 @@ describe('a workspace', () => {
   });
 });
 
+describe('a client', () => {
+  it('is renamed, archived when its workspaces are, and brought back, by keys alone', async () => {
+    const ana = await newPerson(browser, 'Ana Lopez');
+    const workspaceId = await newWorkspace(ana, 'Only one');
+    const { page, watch } = await watchedPage(ana.context);
+    await page.goto('/');
+    const menu = (name: string) => page.getByRole('button', { name: `Actions for ${name}` });
+    const press = async (name: string, item: string) => {
+      await menu(name).focus();
+      await page.keyboard.press('Enter');
+      await page.getByRole('menuitem', { name: item }).focus();
+      await page.keyboard.press('Enter');
+    };
+    await menu('Test Foods').waitFor();
+    await press('Test Foods', 'Rename client');
+    const field = page.getByRole('dialog').getByLabel('Name of the client');
+    await expect.poll(() => field.evaluate((element) => document.activeElement === element)).toBe(true);
+    await field.fill(' ');
+    await page.keyboard.press('Enter');
+    await page.getByText('Give it a name of 1 to 120 characters.').waitFor();
+    // Renamed elsewhere in the meantime: nothing is overwritten until one says so again.
+    const [client] = (await ana.client.clients.list.query({})).items;
+    if (!client) throw new Error('the client is not listed');
+    await ana.client.clients.update.mutate({ id: client.id, version: 1, name: 'Meanwhile' });
+    await field.fill('青禾 Foods 🌱');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').getByText('Somebody changed this in the meantime').waitFor();
+    expect(await field.inputValue()).toBe('青禾 Foods 🌱');
+    await page.getByRole('heading', { level: 2, name: 'Meanwhile', includeHidden: true }).waitFor();
+    await field.press('Enter');
+    await page.getByRole('heading', { level: 2, name: '青禾 Foods 🌱' }).waitFor();
+    await page.getByRole('navigation').getByText('青禾 Foods 🌱').waitFor();
+    const label = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label'));
+    await expect.poll(label).toBe('Actions for 青禾 Foods 🌱');
+
+    await press('青禾 Foods 🌱', 'Archive client');
+    const confirm = page.getByRole('dialog').getByRole('button', { name: 'Archive client' });
+    await confirm.press('Enter');
+    await page.getByRole('alert').getByText('This client has workspaces').waitFor();
+
+    await ana.client.workspaces.archive.mutate({ id: workspaceId, version: 1 });
+    await page.reload();
+    await page.getByText('You have no workspace of this client in use.').waitFor();
+    await press('青禾 Foods 🌱', 'Archive client');
+    await confirm.press('Enter');
+    await menu('青禾 Foods 🌱').waitFor({ state: 'detached' });
+    await expect.poll(() => focused(page)).toBe('My workspaces');
+
+    await page.getByRole('button', { name: 'Show what is archived' }).press('Enter');
+    await page.getByRole('main').getByRole('link', { name: 'Only one' }).waitFor();
+    await press('青禾 Foods 🌱', 'Bring client back');
+    await menu('青禾 Foods 🌱').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Show what is in use' }).press('Enter');
+    await menu('青禾 Foods 🌱').waitFor();
+    expect(watch.problems).toEqual([]);
+    await ana.context.close();
+  });
+
+  it('of somebody else has no menu', async () => {
+    const ana = await newPerson(browser, 'Ana Lopez');
+    const bo = await newPerson(browser, 'Bo Chen');
+    await join(ana, bo, await newWorkspace(ana, 'Shared'));
+    await newWorkspace(bo, 'Own');
+    await ana.client.clients.update.mutate({
+      id: (await ana.client.clients.list.query({})).items[0]?.id ?? '',
+      version: 1,
+      name: 'Not mine',
+    });
+    const { page } = await watchedPage(bo.context);
+    await page.goto('/');
+    await page.getByRole('heading', { level: 2, name: 'Not mine' }).waitFor();
+    await page.getByRole('button', { name: 'Actions for Test Foods' }).waitFor();
+    expect(await page.getByRole('button', { name: /^Actions for/ }).count()).toBe(1);
+    await ana.context.close();
+    await bo.context.close();
+  });
+});
+
 describe('the ranking', () => {
+  it('is the same table to those who hear it, wide and on a phone', async () => {
+    const person = await demoPerson(browser);
+    const { items } = await person.client.workspaces.list.query({ limit: 100 });
+    const workspace = items.toSorted((a, b) => b.ideaCount - a.ideaCount)[0];
+    if (!workspace) throw new Error('the demo has no workspace');
+    const ranking = await person.client.ideas.ranking.query({ workspaceId: workspace.id, limit: 50 });
+    const { page } = await watchedPage(person.context);
+    await page.goto(`/w/${workspace.id}/ranking`);
+    await page.getByRole('table').waitFor();
+    const wide = await heardTable(page);
+    expect(wide.name).toBe('Ranking');
+    expect(wide.columns.map((name) => name.split(',')[0])).toEqual([
+      'Rank',
+      'Idea',
+      'Score',
+      'Rated by',
+      'Mine',
+    ]);
+    const ideas = wide.rows.filter((row) => row.cells.length > 0);
+    expect(ideas.map((row) => row.cells.length)).toEqual(ranking.items.map(() => COLUMNS - 1));
+    expect(
+      ideas.map((row) => row.header.startsWith(ranking.items[ideas.indexOf(row)]?.title ?? '?')),
+    ).toEqual(ranking.items.map(() => true));
+    expect(ideas.map((row) => row.cells[0])).toEqual(ranking.items.map((i) => String(i.rank)));
+    await page.setViewportSize({ width: 390, height: 844 });
+    expect(await heardTable(page)).toEqual(wide);
+    await person.context.close();
+  });
+
   it('shows order, interval, coverage and brackets of the demo', async () => {
     const person = await demoPerson(browser);
     const { items } = await person.client.workspaces.list.query({ limit: 100 });

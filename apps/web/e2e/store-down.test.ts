@@ -6,7 +6,7 @@ import { type Site, type Stack, startSite, startStack, startSteps } from '@spark
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startBrowser } from './browser.ts';
-import { newIdea, newPerson, newWorkspace, watchedPage } from './site.ts';
+import { join as addMember, newIdea, newPerson, newWorkspace, watchedPage } from './site.ts';
 
 /** A site of its own: the stores that are killed here must not be missed by other tests. */
 let dir: string;
@@ -107,4 +107,54 @@ describe('a store that is killed', () => {
     }
     await ana.context.close();
   });
+});
+
+describe('a server that ends and comes back', () => {
+  it.each(['SIGKILL', 'SIGTERM'] as const)(
+    '%s: a live page goes on by itself, with what it missed',
+    async (signal) => {
+      const ana = await newPerson(browser, 'Ana Lopez', { baseURL: site.url });
+      const bo = await newPerson(browser, 'Bo Chen', { baseURL: site.url });
+      const workspaceId = await newWorkspace(ana, 'Restart');
+      await addMember(ana, bo, workspaceId);
+      await newIdea(ana, workspaceId, 'Before');
+      const { page } = await watchedPage(bo.context);
+      await page.goto(`/w/${workspaceId}`);
+      await page.getByRole('link', { name: 'Before' }).first().waitFor();
+      let loads = 0;
+      page.on('load', () => loads++);
+      // The stream is up: what is posted now is announced.
+      await newIdea(ana, workspaceId, 'Live');
+      await page.getByText('1 new idea').waitFor({ timeout: 30_000 });
+
+      const before = site.pid('server');
+      if (before === undefined) throw new Error('the server does not run');
+      // Nothing reaches the page until the other one has posted: it really misses that.
+      await page.route('**/trpc/activity.live*', (route) => route.abort());
+      process.kill(before, signal);
+      await expect.poll(() => site.pid('server') ?? before, { timeout: 30_000 }).not.toBe(before);
+      const answers = () =>
+        fetch(`${site.url}/readyz`).then(
+          (answer) => answer.ok,
+          () => false,
+        );
+      await expect.poll(answers, { timeout: 30_000 }).toBe(true);
+      const reconnecting = page.getByRole('navigation').getByText('Reconnecting');
+      await reconnecting.waitFor({ timeout: 30_000 });
+      await newIdea(ana, workspaceId, 'Meanwhile');
+      expect(await page.getByText('2 new ideas').count()).toBe(0);
+      await page.unrouteAll();
+
+      await page.getByText('2 new ideas').waitFor({ timeout: 45_000 });
+      await reconnecting.waitFor({ state: 'detached' });
+      await page.getByRole('button', { name: 'Show', exact: true }).click();
+      await page.getByRole('article').getByRole('link', { name: 'Meanwhile' }).waitFor();
+      // And it is live again.
+      await newIdea(ana, workspaceId, 'After');
+      await page.getByText('1 new idea').waitFor({ timeout: 30_000 });
+      expect(loads).toBe(0);
+      await ana.context.close();
+      await bo.context.close();
+    },
+  );
 });
