@@ -479,6 +479,7 @@ function registerTrpc(
               actor ??= actorOf(request);
               return actor;
             },
+            stillSignedIn: async () => (await sessions.read(request.headers)) !== null,
             requestId: request.id,
             ending,
             liveMs: settings.liveMs,

@@ -191,6 +191,34 @@ test('somebody whose role changes, or who is back when the removal is read, goes
   expect(again.items.map((i) => i.type)).toContain('membership.removed');
   expect(again.errors).toEqual([]);
   await again.stop();
+  // Their place moves on: the removal is not read again and again.
+  rising([from ?? '', ...again.items.map((i) => i.id)]);
+  const later = listen(host, bo, workspaceId, again.items.at(-1)?.id);
+  const next = await post(ana, workspaceId, 'and again');
+  await until(() => later.items.some((i) => i.subject === next));
+  expect(later.items.map((i) => i.type)).not.toContain('membership.removed');
+  await later.stop();
+});
+
+test('signing out, or a removal that no event tells of, ends a feed', async () => {
+  // No relay here: the host finds out by looking, every two seconds for feeds that live for eight.
+  const own = await openHost('live_rights', { settings: { liveMs: 8000 } });
+  try {
+    const olga = await own.somebody('Olga');
+    const bo = await own.somebody('Bo');
+    const workspaceId = await own.workspace(olga);
+    await own.mutate('members.add', { workspaceId, email: bo.email, role: 'member' }, olga.bearer);
+    const feeds = { olga: listen(own, olga, workspaceId), bo: listen(own, bo, workspaceId) };
+    await Promise.all([feeds.olga.ready(), feeds.bo.ready()]);
+    await own.mutate('members.remove', { workspaceId, userId: bo.id }, olga.bearer);
+    expect((await own.auth('sign-out', {}, olga.bearer)).status).toBe(200);
+    await until(() => feeds.olga.ended() && feeds.bo.ended());
+    expect(JSON.stringify(feeds.olga.errors)).toContain('UNAUTHENTICATED');
+    expect(JSON.stringify(feeds.bo.errors)).toContain('NOT_FOUND');
+    await until(() => own.stores.live.figures().readers === 0);
+  } finally {
+    await own.close();
+  }
 });
 
 test('strangers hear nothing, and drafts are heard of by their author alone', async () => {

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { inputs, Reason } from '@sparkroom/contract';
 import { type Core, DomainError } from '@sparkroom/core';
 import { StoreUnavailableError } from '@sparkroom/pools';
@@ -12,6 +13,7 @@ const reported: unknown[] = [];
 const context = (core: Partial<Record<keyof Core, object>>, signedIn = true): ApiContext => ({
   core: core as unknown as Core,
   authenticate: async () => (signedIn ? { userId: 'me', platformRole: 'user', requestId: 'r' } : null),
+  stillSignedIn: async () => signedIn,
   requestId: 'request',
   report: (error) => reported.push(error),
 });
@@ -144,4 +146,61 @@ test('a refusal inside a live feed has its code, which tells clients not to come
   };
   expect((await errorOf(read(new DomainError('NOT_FOUND', 'gone')))).code).toBe('NOT_FOUND');
   expect((await errorOf(read(new StoreUnavailableError('mysql')))).code).toBe('SERVICE_UNAVAILABLE');
+});
+
+describe('while a live feed is open', () => {
+  /** A feed on which nothing happens, and what its listener gets. */
+  async function listen(more: Partial<ApiContext>, mayListen: () => Promise<void> = async () => {}) {
+    const items: unknown[] = [];
+    const activity = {
+      mayListen,
+      live: async function* (_actor: unknown, _input: unknown, signal: AbortSignal) {
+        yield { kind: 'ready', seq: '1' };
+        while (!signal.aborted) await pause(1);
+      },
+    };
+    const feed = await call(
+      'activity.live',
+      { workspaceId: 'w' },
+      { ...context({ activity }), liveMs: 200, ...more },
+    );
+    const started = Date.now();
+    const end: unknown = await (async () => {
+      for await (const item of feed as AsyncIterable<unknown>) items.push(item);
+    })().catch((error: unknown) => error);
+    return { items, end, ms: Date.now() - started };
+  }
+
+  test('a session that ends takes it along', async () => {
+    let looks = 0;
+    const { items, end } = await listen({ stillSignedIn: async () => ++looks < 2 });
+    expect(items).toHaveLength(1);
+    expect(end).toMatchObject({ code: 'UNAUTHORIZED', cause: { reason: 'UNAUTHENTICATED' } });
+    expect(looks).toBe(2);
+  });
+
+  test('a membership that ends takes it along', async () => {
+    const { end } = await listen({}, async () => {
+      throw new DomainError('NOT_FOUND', 'gone');
+    });
+    expect(end).toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  test('a store that is away does not end it, and nobody looks after its end', async () => {
+    let looks = 0;
+    const away = new StoreUnavailableError('mysql');
+    const { end, ms } = await listen({
+      stillSignedIn: async () => {
+        looks++;
+        throw away;
+      },
+    });
+    expect(end).toMatchObject({ name: 'AbortError' });
+    expect(ms).toBeGreaterThan(150);
+    expect(looks).toBeGreaterThan(1);
+    expect(reported.at(-1)).toBe(away);
+    const then = looks;
+    await pause(150);
+    expect(looks).toBe(then);
+  });
 });

@@ -1,6 +1,6 @@
 import { inputs } from '@sparkroom/contract';
 import { tracked } from '@trpc/server';
-import { procedure, router } from './trpc.ts';
+import { procedure, router, watchRights } from './trpc.ts';
 
 const me = router({
   get: procedure.query(({ ctx }) => ctx.core.me.get(ctx.actor)),
@@ -135,6 +135,9 @@ const guidance = router({
 /** Longest life of a live feed in milliseconds, so that sessions are looked at again and processes share the load. */
 const LIVE_MS = 30 * 60_000;
 
+/** Milliseconds between two looks whether a listener is still signed in and a member. */
+const LOOK_MS = 30_000;
+
 /** +-20 %, so that feeds which began together after a restart do not end together. */
 const spread = (ms: number): number => Math.round(ms * (0.8 + Math.random() * 0.4));
 
@@ -144,10 +147,27 @@ const activity = router({
     .query(({ ctx, input }) => ctx.core.activity.list(ctx.actor, input)),
   /** Server-sent events; the id of each is its stream sequence, so that a reconnecting client resumes anywhere. */
   live: procedure.input(inputs.activity.live).subscription(async function* ({ ctx, input, signal }) {
-    const lifetime = AbortSignal.timeout(spread(ctx.liveMs ?? LIVE_MS));
+    const liveMs = ctx.liveMs ?? LIVE_MS;
+    const lifetime = AbortSignal.timeout(spread(liveMs));
     const over = ctx.ending ? AbortSignal.any([ctx.ending, lifetime]) : lifetime;
-    const ended = signal ? AbortSignal.any([signal, over]) : over;
-    for await (const item of ctx.core.activity.live(ctx.actor, input, ended)) yield tracked(item.seq, item);
+    const left = new AbortController();
+    const ended = AbortSignal.any([over, left.signal, ...(signal ? [signal] : [])]);
+    const refused = watchRights(
+      ctx,
+      () => ctx.core.activity.mayListen(ctx.actor, input),
+      spread(Math.min(LOOK_MS, liveMs / 4)),
+      ended,
+    );
+    try {
+      const items = ctx.core.activity.live(ctx.actor, input, AbortSignal.any([ended, refused]));
+      for await (const item of items) {
+        if (refused.aborted) break;
+        yield tracked(item.seq, item);
+      }
+    } finally {
+      left.abort();
+    }
+    if (refused.aborted) throw refused.reason;
     // Without a farewell the browser comes back by itself, to whichever process, and goes on behind its last id.
     if (over.aborted) throw new DOMException('The feed was open long enough', 'AbortError');
   }),

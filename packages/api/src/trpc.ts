@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { ErrorData, Reason } from '@sparkroom/contract';
 import { type Actor, type Core, DomainError } from '@sparkroom/core';
 import { StoreUnavailableError } from '@sparkroom/pools';
@@ -12,6 +13,8 @@ export interface ApiContext {
    * it does for any other query; the calls of a batch share one answer.
    */
   authenticate(): Promise<Actor | null>;
+  /** Whether the session of this request is valid now: asked again and again while a live feed is open. */
+  stillSignedIn(): Promise<boolean>;
   requestId: string;
   /** Aborted when the host shuts down: live feeds end, and the browser resumes at another process. */
   ending?: AbortSignal;
@@ -55,6 +58,39 @@ const storeNames = {
   redis: 'The cache (Redis)',
   nats: 'The event stream (NATS)',
 };
+
+const signedOut = () =>
+  new DomainError('UNAUTHENTICATED', 'You are not signed in, or your session has ended. Sign in again.');
+
+/**
+ * Looks again and again whether the listener of a live feed may still hear it: is signed in, and passes `check`.
+ * A store that is away says nothing about that; the next look will.
+ * @param everyMs milliseconds between two looks
+ * @returns `refused`, aborted with the refusal as its reason
+ */
+export function watchRights(
+  ctx: ApiContext,
+  check: () => Promise<unknown>,
+  everyMs: number,
+  ended: AbortSignal,
+): AbortSignal {
+  const refused = new AbortController();
+  void (async () => {
+    while (!ended.aborted && !refused.signal.aborted) {
+      await pause(everyMs, undefined, { signal: ended, ref: false });
+      try {
+        if (!(await ctx.stillSignedIn())) throw signedOut();
+        await check();
+      } catch (error) {
+        if (error instanceof DomainError) refused.abort(error);
+        else ctx.report(error, 'activity.live');
+      }
+    }
+  })().catch(() => {
+    // The feed has ended by itself.
+  });
+  return refused.signal;
+}
 
 /** What people read when a store is away. */
 export const awayMessage = ({ store }: Pick<StoreUnavailableError, 'store'>): string =>
@@ -167,12 +203,7 @@ const errors = t.middleware(async ({ next, ctx, path }) => {
 /** Deny by default: every procedure needs a session; there is no public one. */
 const signedIn = t.middleware(async ({ next, ctx }) => {
   const actor = await ctx.authenticate();
-  if (!actor) {
-    throw new DomainError(
-      'UNAUTHENTICATED',
-      'You are not signed in, or your session has ended. Sign in again.',
-    );
-  }
+  if (!actor) throw signedOut();
   return next({ ctx: { ...ctx, actor } });
 });
 

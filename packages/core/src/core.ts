@@ -185,6 +185,8 @@ export interface Core {
      * Ends when `signal` aborts or when the actor is no longer a member.
      */
     live(actor: Actor, input: In<I['activity']['live']>, signal: AbortSignal): AsyncIterable<LiveItem>;
+    /** Lets a listener of `live` stay. Errors: NOT_FOUND when they are no longer a member. */
+    mayListen(actor: Actor, input: { workspaceId: string }): Promise<void>;
   };
 }
 

@@ -48,6 +48,9 @@ export function activityUseCases({ mysql, live }: Kit): Core['activity'] {
         };
       }
     },
+    async mayListen(actor, { workspaceId }) {
+      await readIn(mysql, actor, workspaceId);
+    },
   };
 }
 
