@@ -115,10 +115,10 @@ export const RANKING = defineFamily<{
   redis: true,
 });
 
-/** `own:<workspace>:<user>`: one person's stars by idea and number of drafts. */
-export const OWN = defineFamily<{ stars: Record<string, number>; drafts: number }>({
+/** `own:<workspace>:<user>`, by the page it belongs to: one person's stars of its ideas, and whether they have drafts. */
+export const OWN = defineFamily<{ stars: Record<string, number | null>; drafts: boolean }>({
   name: 'own',
-  version: 'collections room and own of the workspace and person',
+  version: 'collections room, rated and own',
   ttlSeconds: HOUR,
   maxBytes: 64 * KB,
   memory: true,

@@ -11,8 +11,7 @@ type Versions = Record<'room' | 'rated' | 'own', number>;
 export const versionOf = {
   room: (v: Versions) => v.room,
   list: (v: Versions) => v.room + v.rated,
-  own: (v: Versions) => v.room + v.own,
-  pulse: (v: Versions) => v.room + v.rated + v.own,
+  personal: (v: Versions) => v.room + v.rated + v.own,
 };
 
 export type Invalidator = (touches: readonly Touch[], cause: Cause) => void;

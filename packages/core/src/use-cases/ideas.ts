@@ -14,7 +14,7 @@ import {
   listIdeas,
   lockIdea,
   now,
-  ownInRoom,
+  ownAmong,
   parseJson,
   type RoomVersions,
   rankingRows,
@@ -70,6 +70,11 @@ async function addRevision(
 /** A ranking's cursor: the key of the last idea, and the sums that make the prior. */
 const rankCursor = ['number', 'number', 'number', 'time', 'id', 'number', 'number'] as const;
 type RankCursor = NonNullable<ReturnType<typeof decodeCursor<typeof rankCursor>>>;
+
+type Own = NonNullable<(typeof OWN)['value']>;
+
+const starsOf = (rows: readonly IdeaRow[]): Own['stars'] =>
+  Object.fromEntries(rows.map((row) => [row.id, row.my_rating]));
 
 /** Whom a shared list is read as: nobody, who has no drafts and no ratings. */
 const NOBODY = '';
@@ -134,13 +139,26 @@ export function ideaUseCases({ mysql, bodies, cache, command, record }: Kit): Co
     return { rows, frame };
   }
 
-  /** The actor's stars and number of drafts in a workspace. */
-  const ownIn = (actor: Actor, workspaceId: string, versions: RoomVersions) =>
-    cache.read(OWN, { id: `${workspaceId}:${actor.userId}`, version: versionOf.own(versions) }, () =>
-      ownInRoom(mysql.db, workspaceId, actor.userId),
-    );
+  /**
+   * The actor's stars of ideas that everybody sees.
+   * @param seen what the load of the rows has found out already
+   */
+  async function ownFor(
+    actor: Actor,
+    { id, variant, version }: { id: string; variant: string; version: number },
+    rows: readonly SharedIdea[],
+    seen: Own | undefined,
+  ): Promise<Own> {
+    const load = async () => {
+      const ids = rows.map((row) => row.id);
+      return seen ?? (await ownAmong(mysql.db, id, actor.userId, ids));
+    };
+    const own = await cache.read(OWN, { id: `${id}:${actor.userId}`, variant, version }, load);
+    // The rows may be newer than what is remembered of them.
+    return rows.every((row) => own.stars[row.id] !== undefined) ? own : await load();
+  }
 
-  /** The page that all members share with the actor's ratings put in; null when the actor has drafts in between. */
+  /** The page that all members share with the actor's ratings put in; null when the actor has drafts. */
   async function firstPage(
     actor: Actor,
     workspaceId: string,
@@ -148,28 +166,35 @@ export function ideaUseCases({ mysql, bodies, cache, command, record }: Kit): Co
     sort: IdeaSort,
     limit: number,
   ): Promise<{ rows: IdeaRow[]; frame: RatingFrame } | null> {
-    const wanted = { id: workspaceId, variant: `${sort} ${limit}`, version: versionOf.list(versions) };
-    const [own, { rows, frame }] = await Promise.all([
-      ownIn(actor, workspaceId, versions),
-      cache.read(IDEAS, wanted, async () => {
-        const all = await listed({
+    const wanted = { id: workspaceId, variant: `${sort} ${limit}` };
+    const seen: { own?: Own } = {};
+    const { rows, frame } = await cache.read(
+      IDEAS,
+      { ...wanted, version: versionOf.list(versions) },
+      async () => {
+        const options = {
           workspaceId,
-          userId: NOBODY,
           sort,
           statuses: null,
           filter: 'all',
           limit: limit + 1,
           after: null,
-        });
+        } as const;
+        let all = await listed({ ...options, userId: actor.userId });
+        // Read as the actor, it brings their stars along; only a draft among the rows makes it theirs alone.
+        if (all.rows.some((row) => row.status === 'draft'))
+          all = await listed({ ...options, userId: NOBODY });
+        else seen.own = { stars: starsOf(all.rows), drafts: false };
         return { rows: all.rows.map(shared), frame: all.frame };
-      }),
-    ]);
-    if (own.drafts > 0) return null;
+      },
+    );
+    const own = await ownFor(actor, { ...wanted, version: versionOf.personal(versions) }, rows, seen.own);
+    if (own.drafts) return null;
     return { rows: rows.map((row) => ({ ...row, my_rating: own.stars[row.id] ?? null })), frame };
   }
 
   /** A page of the ranking as everybody sees it. */
-  async function ranked(workspaceId: string, limit: number, after: RankCursor | null) {
+  async function ranked(actor: Actor, workspaceId: string, limit: number, after: RankCursor | null) {
     const [rows, present] = await Promise.all([
       rankingRows(mysql.db, workspaceId),
       ratingFrame(mysql.db, workspaceId),
@@ -192,7 +217,7 @@ export function ideaUseCases({ mysql, bodies, cache, command, record }: Kit): Co
     const details = await findIdeas(
       mysql.db,
       slice.map(({ row }) => row.id),
-      NOBODY,
+      actor.userId,
     );
     const byId = new Map(details.map((row) => [row.id, shared(row)]));
     const end = slice.at(-1);
@@ -206,7 +231,29 @@ export function ideaUseCases({ mysql, bodies, cache, command, record }: Kit): Co
       frame,
       nextCursor: more && end ? encodeCursor('ideas.ranking', [...end.key, frame.ratings, frame.sum]) : null,
       total: all.length,
+      own: starsOf(details),
     };
+  }
+
+  /** A page of the ranking and the actor's stars of its ideas. */
+  async function rankedFor(
+    actor: Actor,
+    workspaceId: string,
+    limit: number,
+    after: RankCursor | null,
+    versions: RoomVersions,
+  ) {
+    if (after) return await ranked(actor, workspaceId, limit, after);
+    const wanted = { id: workspaceId, variant: `ranking ${limit}` };
+    const seen: { own?: Own } = {};
+    const page = await cache.read(RANKING, { ...wanted, version: versionOf.list(versions) }, async () => {
+      const { own, ...rest } = await ranked(actor, workspaceId, limit, null);
+      seen.own = { stars: own, drafts: false };
+      return rest;
+    });
+    const rows = page.ideas.map(({ row }) => row);
+    const own = await ownFor(actor, { ...wanted, version: versionOf.personal(versions) }, rows, seen.own);
+    return { ...page, own: own.stars };
   }
 
   return {
@@ -276,19 +323,10 @@ export function ideaUseCases({ mysql, bodies, cache, command, record }: Kit): Co
     async ranking(actor, { workspaceId, limit, cursor }) {
       const { role, open, versions } = await readIn(mysql, actor, workspaceId);
       const after = decodeCursor('ideas.ranking', rankCursor, cursor);
-      const [own, page] = await Promise.all([
-        ownIn(actor, workspaceId, versions),
-        after
-          ? ranked(workspaceId, limit, after)
-          : cache.read(
-              RANKING,
-              { id: workspaceId, variant: String(limit), version: versionOf.list(versions) },
-              () => ranked(workspaceId, limit, null),
-            ),
-      ]);
+      const page = await rankedFor(actor, workspaceId, limit, after, versions);
       return {
         items: page.ideas.map(({ row, rank, band }) => ({
-          ...toIdeaSummary({ ...row, my_rating: own.stars[row.id] ?? null }, role, page.frame, open),
+          ...toIdeaSummary({ ...row, my_rating: page.own[row.id] ?? null }, role, page.frame, open),
           rank,
           band,
         })),

@@ -109,7 +109,7 @@ export function workspaceUseCases({ mysql, cache, command, record }: Kit): Core[
     const { workspace: found, role, open, versions } = await readIn(mysql, actor, id);
     const [counts, pulse] = await Promise.all([
       cache.read(COUNTS, { id, version: versionOf.room(versions) }, () => countsOf(id)),
-      cache.read(PULSE, { id: `${id}:${actor.userId}`, version: versionOf.pulse(versions) }, () =>
+      cache.read(PULSE, { id: `${id}:${actor.userId}`, version: versionOf.personal(versions) }, () =>
         workspacePulse(mysql.db, id, actor.userId),
       ),
     ]);

@@ -124,28 +124,33 @@ export async function roomCounts(db: Db | Trx, ids: readonly string[]): Promise<
   return counts;
 }
 
-/** What is the person's own in a workspace: stars by idea, and how many drafts. */
-export async function ownInRoom(db: Db | Trx, workspaceId: string, userId: string) {
-  const rows = await db
-    .selectFrom('idea as i')
-    .leftJoin('rating as r', (j) => j.onRef('r.idea_id', '=', 'i.id').on('r.user_id', '=', userId))
-    .select(['i.id', 'r.stars', 'i.status'])
-    .where('i.workspace_id', '=', workspaceId)
-    .where('i.removed_at', 'is', null)
-    .where((eb) =>
-      eb.or([
-        eb('r.stars', 'is not', null),
-        eb.and([eb('i.status', '=', 'draft'), eb('i.author_id', '=', userId)]),
-      ]),
-    )
-    .execute();
-  const stars: Record<string, number> = {};
-  let drafts = 0;
-  for (const row of rows) {
-    if (row.stars !== null) stars[row.id] = row.stars;
-    if (row.status === 'draft') drafts++;
-  }
-  return { stars, drafts };
+/** A person's stars for some ideas (null where there are none), and whether they have a draft in the workspace. */
+export async function ownAmong(
+  db: Db | Trx,
+  workspaceId: string,
+  userId: string,
+  ideaIds: readonly string[],
+): Promise<{ stars: Record<string, number | null>; drafts: boolean }> {
+  const stars: Record<string, number | null> = Object.fromEntries(ideaIds.map((id) => [id, null]));
+  const draft = db
+    .selectFrom('idea')
+    .select(['id', sql<number | null>`null`.as('stars')])
+    .where('workspace_id', '=', workspaceId)
+    .where('author_id', '=', userId)
+    .where('status', '=', 'draft')
+    .where('removed_at', 'is', null);
+  const rows =
+    ideaIds.length === 0
+      ? await draft.execute()
+      : await db
+          .selectFrom('rating')
+          .select(['idea_id as id', sql<number | null>`stars`.as('stars')])
+          .where('user_id', '=', userId)
+          .where('idea_id', 'in', [...ideaIds])
+          .unionAll(draft)
+          .execute();
+  for (const row of rows) if (row.stars !== null) stars[row.id] = row.stars;
+  return { stars, drafts: rows.some((row) => row.stars === null) };
 }
 
 /** How far the rating of a workspace is, for one person. */
