@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import helmet from '@fastify/helmet';
 import rateLimit from '@fastify/rate-limit';
-import { type ApiContext, appRouter, awayMessage } from '@sparkroom/api';
+import { type ApiContext, appRouter, awayMessage, nameRequest } from '@sparkroom/api';
 import type { Reason, Store } from '@sparkroom/contract';
 import { type Actor, newId } from '@sparkroom/core';
 import { GateRefusedError, StoreUnavailableError, Timings, withTimings } from '@sparkroom/pools';
@@ -471,6 +471,7 @@ function registerTrpc(
         res: reply,
         path,
         maxBatchSize: settings.maxBatchSize,
+        onError: ({ error }) => nameRequest(error, request.id),
         createContext(): ApiContext {
           let actor: Promise<Actor | null> | undefined;
           return {

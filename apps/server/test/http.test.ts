@@ -26,8 +26,7 @@ afterAll(async () => {
 function errorOf(answer: Answer) {
   const { data, message } = answer.json.error;
   expect(data.httpStatus).toBe(answer.status);
-  // A batch that is refused as a whole is refused before a request has a context.
-  if (data.reason !== 'BATCH_TOO_LARGE') expect(data.requestId).toBe(answer.headers.get('x-request-id'));
+  expect(data.requestId).toBe(answer.headers.get('x-request-id'));
   return [answer.status, data.code, data.reason, message];
 }
 
@@ -148,6 +147,30 @@ describe('bad input', () => {
       'BATCH_TOO_LARGE',
       'Too many calls in one request. Split the batch.',
     ]);
+  });
+
+  test('a batch that cannot be read is not called too large', async () => {
+    const two = '/trpc/me.setLocale,me.setLocale?batch=1';
+    const live = '/trpc/activity.live,activity.live?batch=1&input=%7B%7D';
+    const mixed = '/trpc/me.get,me.setLocale?batch=1&input=%7B%7D';
+    for (const answer of [
+      await post(two, '[]'),
+      await post(two, 'null'),
+      await host.request('/trpc/clients.list,clients.list?batch=1&input=null', { headers: ana.bearer }),
+      await host.request(live, { headers: ana.bearer }),
+      await host.request(mixed, { headers: ana.bearer }),
+    ]) {
+      const errors = [answer.json].flat().map(({ error }) => error);
+      expect(errors.length).toBeGreaterThan(0);
+      for (const { message, data } of errors) {
+        expect([message, data.reason, data.httpStatus]).toEqual([
+          'The request cannot be read.',
+          'INVALID_INPUT',
+          400,
+        ]);
+        expect(data.requestId).toBe(answer.headers.get('x-request-id'));
+      }
+    }
   });
 
   test('a batch answers each call by itself', async () => {

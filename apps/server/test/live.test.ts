@@ -202,7 +202,7 @@ test('somebody whose role changes, or who is back when the removal is read, goes
 
 test('signing out, or a removal that no event tells of, ends a feed', async () => {
   // No relay here: the host finds out by looking, every two seconds for feeds that live for eight.
-  const own = await openHost('live_rights', { settings: { liveMs: 8000 } });
+  const own = await openHost('rights', { settings: { liveMs: 8000 } });
   try {
     const olga = await own.somebody('Olga');
     const bo = await own.somebody('Bo');

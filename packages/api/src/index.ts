@@ -1,2 +1,2 @@
 export { type AppRouter, appRouter } from './router.ts';
-export { type ApiContext, awayMessage } from './trpc.ts';
+export { type ApiContext, awayMessage, nameRequest } from './trpc.ts';

@@ -133,18 +133,27 @@ function publicError(error: TRPCError): { message: string; data: ErrorData } {
       return { message: 'The request is too large.', data: { reason: 'BODY_TOO_LARGE' } };
     case 'BAD_REQUEST':
     case 'UNSUPPORTED_MEDIA_TYPE':
-      return {
-        message: /batch/i.test(error.message)
-          ? 'Too many calls in one request. Split the batch.'
-          : 'The request cannot be read.',
-        data: { reason: /batch/i.test(error.message) ? 'BATCH_TOO_LARGE' : 'INVALID_INPUT' },
-      };
+      // Nothing else tells this refusal from the library's others.
+      if (error.message === 'Batch call exceeds maximum size') {
+        return {
+          message: 'Too many calls in one request. Split the batch.',
+          data: { reason: 'BATCH_TOO_LARGE' },
+        };
+      }
+      return { message: 'The request cannot be read.', data: { reason: 'INVALID_INPUT' } };
     default:
       return {
         message: 'Something went wrong on our side. Nothing was changed by this request that is not shown.',
         data: { reason: 'INTERNAL' },
       };
   }
+}
+
+const requestIds = new WeakMap<TRPCError, string>();
+
+/** For the host's `onError`: a request that is refused before it has a context names its id too. */
+export function nameRequest(error: TRPCError, requestId: string): void {
+  requestIds.set(error, requestId);
 }
 
 const t = initTRPC.context<ApiContext>().create({
@@ -159,7 +168,7 @@ const t = initTRPC.context<ApiContext>().create({
         code: shape.data.code,
         httpStatus: shape.data.httpStatus,
         path: shape.data.path,
-        requestId: ctx?.requestId,
+        requestId: ctx?.requestId ?? requestIds.get(error),
         ...data,
       } satisfies ErrorData & Record<string, unknown>,
     };
