@@ -118,9 +118,13 @@ export async function startSite(stack: Stack, options: SiteOptions): Promise<Sit
   const stop = async (): Promise<void> => {
     await Promise.all([managed.server.stop(), managed.worker.stop()]);
   };
+  const starting = [managed.server.start(), startWorker()];
   try {
-    await steps.run('starting server and worker', () => Promise.all([managed.server.start(), startWorker()]));
+    await steps.run('starting server and worker', () => Promise.all(starting));
   } catch (error) {
+    await stop();
+    // One that was just about to start when the other failed.
+    await Promise.allSettled(starting);
     await stop();
     throw error;
   }

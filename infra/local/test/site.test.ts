@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
-import { nextFreePort } from '../src/ports.ts';
+import { isPortFree, nextFreePort } from '../src/ports.ts';
 import { type Site, type SiteOptions, startSite } from '../src/site.ts';
 import type { Stack } from '../src/stack.ts';
 import { startSteps } from '../src/steps.ts';
@@ -112,4 +112,17 @@ test('a public address and a port for the worker are taken as asked; one that is
   await expect(second).rejects.toThrow(
     new RegExp(`The worker needs port ${workerPort}.+SPARKROOM_WORKER_PORT=`, 's'),
   );
+
+  // A server that ends at once takes the worker with it, and its last words are in the error.
+  await site.stop();
+  const broken = startSite(stack, {
+    host: '127.0.0.1',
+    port: await nextFreePort(24_598),
+    workerPort,
+    seed: false,
+    steps: startSteps(() => {}),
+    env: { SPARKROOM_BODY_LIMIT: 'big' },
+  });
+  await expect(broken).rejects.toThrow(/The server ended at once.+SPARKROOM_BODY_LIMIT must be/s);
+  expect(await isPortFree(workerPort)).toBe(true);
 }, 120_000);
