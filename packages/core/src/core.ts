@@ -107,9 +107,12 @@ export interface Core {
     list(actor: Actor, input: In<I['members']['list']>): Promise<Paged<Member>>;
     /** Owners. Adds somebody who has an account. Errors: USER_NOT_REGISTERED (invite instead), ALREADY_MEMBER. */
     add(actor: Actor, input: In<I['members']['add']>): Promise<Member>;
-    /** Owners. Errors: LAST_OWNER. */
+    /** Owners. Whoever stops being one has their open invitations withdrawn. Errors: LAST_OWNER. */
     setRole(actor: Actor, input: In<I['members']['setRole']>): Promise<Member>;
-    /** Owners, or oneself. The leaver's ratings stop counting until they return. Errors: LAST_OWNER. */
+    /**
+     * Owners, or oneself. The leaver's ratings stop counting until they return, their open invitations are withdrawn.
+     * Errors: LAST_OWNER.
+     */
     remove(actor: Actor, input: In<I['members']['remove']>): Promise<{ removed: true }>;
   };
   invitations: {
@@ -121,7 +124,8 @@ export interface Core {
     revoke(actor: Actor, input: In<I['invitations']['revoke']>): Promise<{ revoked: true }>;
     /**
      * Joins with a token: single use, 14 days, bound to the invited address.
-     * Errors: INVITATION_INVALID (unknown, used, revoked and expired alike), INVITATION_OTHER_PERSON.
+     * Errors: INVITATION_INVALID (unknown, used, revoked, expired, or of somebody who may not invite any more, all
+     * alike), INVITATION_OTHER_PERSON.
      */
     accept(actor: Actor, input: In<I['invitations']['accept']>): Promise<Workspace>;
   };

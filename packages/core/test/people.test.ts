@@ -261,6 +261,78 @@ describe('invitations', () => {
     );
   });
 
+  test.each([
+    ['removed', (boss: Person) => world.core.members.remove(owner, { workspaceId, userId: boss.userId })],
+    [
+      'gone by themselves',
+      (boss: Person) => world.core.members.remove(boss, { workspaceId, userId: boss.userId }),
+    ],
+    [
+      'an owner no more',
+      (boss: Person) =>
+        world.core.members.setRole(owner, { workspaceId, userId: boss.userId, role: 'editor' }),
+    ],
+  ])('of an inviter who is %s are withdrawn, also when they come back', async (_, end) => {
+    const boss = await world.member(owner, workspaceId, 'owner');
+    const [person, other] = [await world.person(), await world.person()];
+    const { core } = world;
+    const theirs = await core.invitations.create(boss, { workspaceId, email: person.email, role: 'owner' });
+    const kept = await invite(other.email);
+    await end(boss);
+    const { items } = await core.invitations.list(owner, { workspaceId, limit: 100 });
+    expect(items.map((i) => i.id)).toContain(kept.id);
+    expect(items.map((i) => i.id)).not.toContain(theirs.id);
+    expect(await refusal(core.invitations.accept(person, { token: theirs.token }))).toEqual(invalid);
+    const trail = await world.mysql.db
+      .selectFrom('audit')
+      .select('action')
+      .where('target_id', '=', theirs.id)
+      .orderBy('id')
+      .execute();
+    expect(trail.map((row) => row.action)).toEqual(['invitation.created', 'invitation.revoked']);
+    await core.members.add(owner, { workspaceId, email: boss.email, role: 'owner' }).catch(() => {});
+    expect(await refusal(core.invitations.accept(person, { token: theirs.token }))).toEqual(invalid);
+    // The address is free for somebody who may invite.
+    expect((await invite(person.email)).email).toBe(person.email);
+    expect((await core.invitations.accept(other, { token: kept.token })).id).toBe(workspaceId);
+  });
+
+  test('left open by an inviter whose right has ended do not work', async () => {
+    const boss = await world.member(owner, workspaceId, 'owner');
+    const person = await world.person();
+    const { token } = await world.core.invitations.create(boss, {
+      workspaceId,
+      email: person.email,
+      role: 'member',
+    });
+    const roleIs = (role: 'owner' | 'editor') =>
+      world.mysql.db.updateTable('membership').set({ role }).where('user_id', '=', boss.userId).execute();
+    await roleIs('editor');
+    expect(await refusal(world.core.invitations.accept(person, { token }))).toEqual(invalid);
+    await roleIs('owner');
+    expect((await world.core.invitations.accept(person, { token })).id).toBe(workspaceId);
+  });
+
+  test('accepted while the inviter is put out: in or not, and nothing is left open', async () => {
+    for (let round = 0; round < 5; round++) {
+      const boss = await world.member(owner, workspaceId, 'owner');
+      const person = await world.person();
+      const { token } = await world.core.invitations.create(boss, {
+        workspaceId,
+        email: person.email,
+        role: 'member',
+      });
+      const [accepted, removed] = await Promise.allSettled([
+        world.core.invitations.accept(person, { token }),
+        world.core.members.remove(owner, { workspaceId, userId: boss.userId }),
+      ]);
+      expect(removed.status).toBe('fulfilled');
+      if (accepted.status === 'rejected') expect(accepted.reason.reason).toBe('INVITATION_INVALID');
+      const open = await world.core.invitations.list(owner, { workspaceId, limit: 100 });
+      expect(open.items.map((i) => i.email)).not.toContain(person.email);
+    }
+  });
+
   test('there is one open for each address', async () => {
     const exists = {
       reason: 'INVITATION_EXISTS',

@@ -4,25 +4,25 @@ import {
   closeExpired,
   closeInvitation,
   findInvitation,
+  findInvitationByToken,
   findMember,
   findUser,
   findUserByEmail,
-  findWorkspace,
-  insertAudit,
   isDuplicate,
   isoOf,
   listInvitations,
+  lockAccess,
   lockInvitationByToken,
   lockSeat,
-  type Trx,
 } from '@sparkroom/mysql';
-import type { Actor, Core } from '../core.ts';
+import type { Core } from '../core.ts';
 import { decodeCursor, encodeCursor, pageOf } from '../cursor.ts';
 import { type Kit, newId } from '../deps.ts';
 import { DomainError, notFound } from '../errors.ts';
-import { requireOpen } from '../policy.ts';
+import { allows, requireOpen } from '../policy.ts';
 import { readIn, writeIn } from './access.ts';
 import { alreadyMember, join } from './members.ts';
+import { auditInvitation } from './withdraw-invitations.ts';
 
 const DAYS_VALID = 14;
 
@@ -47,19 +47,6 @@ const toInvitation = (row: Row): Invitation => ({
 
 export function invitationUseCases(kit: Kit, workspace: Core['workspaces']): Core['invitations'] {
   const { mysql, command } = kit;
-
-  const audit = (trx: Trx, actor: Actor, verb: string, workspaceId: string, id: string, detail: object) =>
-    insertAudit(trx, {
-      actorId: actor.userId,
-      action: `invitation.${verb}`,
-      targetType: 'invitation',
-      targetId: id,
-      workspaceId,
-      // An address of somebody outside is not everybody's business.
-      private: true,
-      detail: { ...detail },
-      requestId: actor.requestId,
-    });
 
   return {
     async list(actor, { workspaceId, limit, cursor }) {
@@ -107,7 +94,7 @@ export function invitationUseCases(kit: Kit, workspace: Core['workspaces']): Cor
             'This address has an open invitation already. Withdraw it to send a new one.',
           );
         }
-        await audit(trx, actor, 'created', workspaceId, id, { email, role });
+        await auditInvitation(trx, actor, 'created', workspaceId, id, { email, role });
       });
       const row = await findInvitation(mysql.db, workspaceId, id);
       if (!row) throw notFound('invitation');
@@ -117,14 +104,17 @@ export function invitationUseCases(kit: Kit, workspace: Core['workspaces']): Cor
       await command(async (trx) => {
         await writeIn(trx, actor, workspaceId, 'members.manage');
         if (!(await closeInvitation(trx, workspaceId, id, null))) throw notFound('invitation');
-        await audit(trx, actor, 'revoked', workspaceId, id, {});
+        await auditInvitation(trx, actor, 'revoked', workspaceId, id);
       });
       return { revoked: true };
     },
     async accept(actor, { token }) {
       const workspaceId = await command(async (trx) => {
+        const sent = await findInvitationByToken(trx, hashOf(token));
+        // Memberships are locked before invitations, the order in which removals of members lock too.
+        const inviter = sent && (await lockAccess(trx, sent.workspace_id, sent.invited_by));
         const invitation = await lockInvitationByToken(trx, hashOf(token));
-        if (!invitation) throw invalid();
+        if (!invitation || !inviter || !allows(inviter.role, 'members.manage')) throw invalid();
         const me = await findUser(trx, actor.userId);
         if (me?.email !== invitation.email) {
           throw new DomainError(
@@ -132,8 +122,7 @@ export function invitationUseCases(kit: Kit, workspace: Core['workspaces']): Cor
             'This invitation is for another e-mail address. Sign in with the address it was sent to.',
           );
         }
-        const target = await findWorkspace(trx, invitation.workspace_id, actor.userId);
-        requireOpen(target?.archived_at ?? null);
+        requireOpen(inviter.archived_at);
         const seat = await lockSeat(trx, invitation.workspace_id, actor.userId);
         await closeInvitation(trx, invitation.workspace_id, invitation.id, actor.userId);
         // Added by hand in the meantime: the invitation is used up, the role they have stays.
@@ -144,7 +133,7 @@ export function invitationUseCases(kit: Kit, workspace: Core['workspaces']): Cor
             role: invitation.role,
           });
         }
-        await audit(trx, actor, 'accepted', invitation.workspace_id, invitation.id, {});
+        await auditInvitation(trx, actor, 'accepted', invitation.workspace_id, invitation.id);
         return invitation.workspace_id;
       });
       return await workspace.get(actor, { id: workspaceId });

@@ -20,8 +20,9 @@ import { type Kit, membershipId } from '../deps.ts';
 import { DomainError, notFound } from '../errors.ts';
 import { MEMBERS } from '../families.ts';
 import { versionOf } from '../invalidator.ts';
-import { mayRateAtAll } from '../policy.ts';
+import { allows, mayRateAtAll } from '../policy.ts';
 import { readIn, writeIn } from './access.ts';
+import { withdrawInvitationsOf } from './withdraw-invitations.ts';
 
 const toMember = (row: MemberRow): Member => ({
   userId: row.user_id,
@@ -131,6 +132,7 @@ export function memberUseCases(kit: Kit): Core['members'] {
         if (mayRateAtAll(row.role) !== mayRateAtAll(role)) {
           await setRatingsCounted(trx, workspaceId, userId, mayRateAtAll(role));
         }
+        if (!allows(role, 'members.manage')) await withdrawInvitationsOf(trx, actor, workspaceId, userId);
         await record(trx, actor, {
           type: 'membership.roleChanged',
           aggregateId: membershipId(workspaceId, userId),
@@ -157,6 +159,7 @@ export function memberUseCases(kit: Kit): Core['members'] {
           .where('user_id', '=', userId)
           .execute();
         await setRatingsCounted(trx, workspaceId, userId, false);
+        await withdrawInvitationsOf(trx, actor, workspaceId, userId);
         await record(trx, actor, {
           type: 'membership.removed',
           aggregateId: membershipId(workspaceId, userId),

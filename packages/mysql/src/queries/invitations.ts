@@ -42,16 +42,48 @@ export async function findInvitation(db: Db | Trx, workspaceId: string, id: stri
   return await openInvitations(db, workspaceId).where('i.id', '=', id).executeTakeFirst();
 }
 
-/** An invitation that can still be accepted, by the SHA-256 of its token, locked. */
-export async function lockInvitationByToken(trx: Trx, tokenHash: Buffer) {
-  return await trx
+const byToken = (trx: Trx, tokenHash: Buffer) =>
+  trx
     .selectFrom('invitation')
     .selectAll()
     .where('token_hash', '=', tokenHash)
     .where('open_mark', '=', 1)
-    .where('expires_at', '>', sql<string>`current_timestamp(6)`)
+    .where('expires_at', '>', sql<string>`current_timestamp(6)`);
+
+/** An invitation that can be accepted at this moment, by the SHA-256 of its token. */
+export async function findInvitationByToken(trx: Trx, tokenHash: Buffer) {
+  return await byToken(trx, tokenHash).executeTakeFirst();
+}
+
+/** An invitation that can still be accepted, by the SHA-256 of its token, locked. */
+export async function lockInvitationByToken(trx: Trx, tokenHash: Buffer) {
+  return await byToken(trx, tokenHash).forUpdate().executeTakeFirst();
+}
+
+/** Closes what is open of one inviter's invitations. @returns the ids of those it closed */
+export async function closeInvitationsOf(
+  trx: Trx,
+  workspaceId: string,
+  inviterId: string,
+): Promise<string[]> {
+  const rows = await trx
+    .selectFrom('invitation')
+    .select('id')
+    .where('workspace_id', '=', workspaceId)
+    .where('invited_by', '=', inviterId)
+    .where('open_mark', '=', 1)
+    .orderBy('id')
     .forUpdate()
-    .executeTakeFirst();
+    .execute();
+  const ids = rows.map((row) => row.id);
+  if (ids.length > 0) {
+    await trx
+      .updateTable('invitation')
+      .set({ open_mark: null, closed_at: sql<string>`current_timestamp(6)` })
+      .where('id', 'in', ids)
+      .execute();
+  }
+  return ids;
 }
 
 /** Closes expired invitations for an address, so that the unique key lets a new one in. */
