@@ -128,8 +128,11 @@ class Watch implements Auditor {
       (!edges || ages || edges.first.streamSeq >= state.first_seq) &&
       (!this.#verified || (await this.#holds(this.#verified.seq, this.#verified.eventId))) &&
       (!edges || (edges.last.streamSeq <= state.last_seq && (await this.#holdsRow(edges.last))));
-    const lost =
-      agree || !edges ? 0 : await this.#compareAll(ages ? state.first_seq : 0, edges.last.streamSeq);
+    const { lost, reusedFrom } =
+      agree || !edges
+        ? { lost: 0, reusedFrom: undefined }
+        : await this.#compareAll(ages ? state.first_seq : 0, edges.last.streamSeq, state.last_seq);
+    if (reusedFrom !== undefined && same) await this.#setBack(reusedFrom);
     if (lost > 0) {
       this.#figures.lost += lost;
       log.error({ lost }, 'the stream has lost events that were in it, publishing them again');
@@ -164,22 +167,55 @@ class Watch implements Auditor {
     return message !== undefined && idOf(message) === eventId;
   }
 
-  /** Compares every row placed at `from` to `to` with the stream. @returns how many were lost and are pending now */
-  async #compareAll(from: number, to: number): Promise<number> {
+  /**
+   * Compares every row placed at `from` to `to` with the stream.
+   * @returns how many were lost and are pending now; the lowest place that was, or will be, given out a second time
+   */
+  async #compareAll(
+    from: number,
+    to: number,
+    lastSeq: number,
+  ): Promise<{ lost: number; reusedFrom: number | undefined }> {
     const { outbox, events } = this.#options;
     let lost = 0;
+    let reusedFrom: number | undefined;
     for (let next = from; next <= to && !this.#stopping.signal.aborted; ) {
       const rows = (await outbox.placed(next, chunk)).filter((row) => row.streamSeq <= to);
       const [first, last] = [rows[0], rows.at(-1)];
       if (!first || !last) break;
       const ids = await readIds(events, first.streamSeq, last.streamSeq);
       const gone = rows.filter((row) => ids.get(row.streamSeq) !== row.eventId);
+      reusedFrom ??= gone.find((row) => row.streamSeq > lastSeq || ids.has(row.streamSeq))?.streamSeq;
       lost += await outbox.republish(gone);
       if (rows.length < chunk) break;
       // The last place again, unless that would be all: another row may claim it too.
       next = last.streamSeq === first.streamSeq ? last.streamSeq + 1 : last.streamSeq;
     }
-    return lost;
+    return { lost, reusedFrom };
+  }
+
+  /**
+   * Makes durables anew that have been beyond a place from which the stream gives its numbers out a second time: the server
+   * would pass over what is new there (seen with 2.9). What they had already is delivered again, which they recognise.
+   */
+  async #setBack(place: number): Promise<void> {
+    const { events, log } = this.#options;
+    const { manager, stream } = events;
+    for await (const info of manager.consumers.list(stream)) {
+      const { durable_name } = info.config;
+      if (!durable_name || info.delivered.stream_seq < place) continue;
+      const start = Math.max(1, Math.min(info.ack_floor.stream_seq + 1, place));
+      await reaching(() => manager.consumers.delete(stream, durable_name));
+      const { opt_start_time: _, ...config } = info.config;
+      await reaching(() =>
+        manager.consumers.add(stream, {
+          ...config,
+          deliver_policy: 'by_start_sequence',
+          opt_start_seq: start,
+        } as Parameters<typeof manager.consumers.add>[1]),
+      );
+      log.warn({ consumer: durable_name, start }, 'consumer set back to where the stream lost events');
+    }
   }
 
   /** Whether the newest event has no row although the outbox would still keep it. Reported once. */

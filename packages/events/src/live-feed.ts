@@ -1,10 +1,10 @@
 import { type AnyDomainEvent, subjectToken } from '@sparkroom/contract';
 import type { JsMsg } from 'nats';
-import type { Events } from './connection.ts';
+import { apiCode, apiCodes, type Events } from './connection.ts';
 import { type Log, reasonOf } from './log.ts';
 import { follow, readRange } from './stream-reader.ts';
 import { growing, pause } from './waiting.ts';
-import { decodeEvent } from './wire.ts';
+import { decodeEvent, header } from './wire.ts';
 
 /** `seq` is the stream sequence as decimal text. */
 export type FeedItem =
@@ -110,6 +110,8 @@ class Feed implements LiveFeed {
   #ringAfter = 0;
   /** Last sequence seen, whatever it was. */
   #seq = 0;
+  /** Message id of that. */
+  #lastId: string | undefined;
   /** When the stream was made: another time is another stream. */
   #epoch: string | undefined;
   #live = false;
@@ -141,8 +143,8 @@ class Feed implements LiveFeed {
       try {
         const { state, created } = await events.streamInfo();
         const epoch = String(created);
-        if (this.#epoch === undefined || epoch !== this.#epoch || state.last_seq < this.#seq)
-          this.#begin(epoch, state.first_seq, state.last_seq);
+        const other = epoch !== this.#epoch || state.last_seq < this.#seq || !(await this.#isWhereItWas());
+        if (other) this.#begin(epoch, state.first_seq, state.last_seq);
         else if (state.first_seq > this.#seq + 1) this.#begin(epoch, state.first_seq, state.last_seq);
         const goal = state.last_seq;
         if (this.#seq >= goal) this.#setLive();
@@ -167,6 +169,23 @@ class Feed implements LiveFeed {
     }
   }
 
+  /**
+   * Whether the last message seen is still the one of its number: a stream that was rolled back gives its numbers out
+   * again, and may have passed this one by the time it is looked at.
+   */
+  async #isWhereItWas(): Promise<boolean> {
+    if (this.#lastId === undefined) return true;
+    const { manager, stream } = this.#options.events;
+    try {
+      const message = await manager.streams.getMessage(stream, { seq: this.#seq });
+      return message.header.get(header.id) === this.#lastId;
+    } catch (error) {
+      // Aged out: the first sequence tells what that means.
+      if (apiCode(error) === apiCodes.messageNotFound) return true;
+      throw error;
+    }
+  }
+
   /** Begins with a stream not seen before, a little before its end so that the ring is filled. */
   #begin(epoch: string, first: number, last: number): void {
     const known = this.#epoch !== undefined;
@@ -174,6 +193,7 @@ class Feed implements LiveFeed {
     this.#ring = [];
     this.#seq = Math.max(first - 1, last - this.#ringSize, 0);
     this.#ringAfter = this.#seq;
+    this.#lastId = undefined;
     if (known) for (const set of this.#readers.values()) for (const reader of set) reader.resync(last);
   }
 
@@ -184,6 +204,7 @@ class Feed implements LiveFeed {
 
   #accept(message: JsMsg): void {
     this.#seq = message.seq;
+    this.#lastId = message.headers?.get(header.id);
     let event: AnyDomainEvent;
     try {
       event = decodeEvent(message, message.seq);

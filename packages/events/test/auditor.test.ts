@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Auditor, type Events, startAuditor, startRelay } from '../src/index.ts';
+import { type Auditor, type Events, startAuditor, startConsumer, startRelay } from '../src/index.ts';
 import { open, quiet, stored } from './helpers.ts';
-import { MemoryOutbox } from './memory-ports.ts';
+import { MemoryInbox, MemoryOutbox } from './memory-ports.ts';
 import { NatsServer, until } from './nats-server.ts';
 
 const closing: (() => Promise<unknown>)[] = [];
@@ -146,6 +146,42 @@ describe('auditor', () => {
     await allOut(at.outbox);
     expect((await at.auditor.audit()).lost).toBe(10);
     await allOut(at.outbox);
+    await expectWhole(at);
+  });
+
+  it('sets consumers back that the roll-back has left ahead of the stream', async () => {
+    const at = await place();
+    const relay = at.relay();
+    const inbox = new MemoryInbox();
+    const consumer = startConsumer<'idea.bodyStored', string[]>({
+      events: at.events,
+      name: 'test-v1',
+      filter: '*.idea.*',
+      inbox,
+      log: quiet,
+      handler: async ({ id }, { once }) => void (await once(async (trx) => void trx.push(id))),
+    });
+    closing.push(() => consumer.stop(2_000));
+    const allSeen = () => at.outbox.rows.every(({ eventId }) => inbox.effects.includes(eventId));
+    fill(at.outbox, 14);
+    await until(allSeen);
+    await at.server.kill('SIGTERM');
+    await at.server.keepCopy();
+    await at.server.start();
+    fill(at.outbox, 35);
+    await until(() => at.outbox.pendingCount() === 0 && allSeen());
+    await until(async () => (await consumer.figures()).ackFloorGap === 0);
+    await relay.stop();
+    await at.server.kill('SIGTERM');
+    // What the consumer has acknowledged was on disk, the messages were not.
+    await at.server.rollBackMessages(at.events.stream);
+    await at.server.start();
+    await until(() => at.auditor.figures().lost === 35, 10_000, 'the loss was not noticed');
+    for (let i = 0; i < 5; i++) at.outbox.add(`new${i}`);
+    at.relay();
+    await allOut(at.outbox);
+    await until(allSeen, 15_000, 'new events were passed over');
+    expect(new Set(inbox.effects).size).toBe(inbox.effects.length);
     await expectWhole(at);
   });
 

@@ -219,6 +219,34 @@ describe('live feed', () => {
     expect(reader.items.at(-1)?.seq).toBe(String(seq));
   });
 
+  it('asks to resync when the stream was rolled back, also when it has grown beyond where it was', async () => {
+    const own = await NatsServer.start();
+    closing.push(() => own.remove());
+    const { events, feed } = await openProcess(undefined, {}, own.url);
+    const outbox = new MemoryOutbox();
+    const write = async (to: Events, i: number): Promise<void> => {
+      await new Publisher(to).publish(outbox.add(`a${i}`, { subject: `w1.idea.a${i}` }));
+    };
+    const reader = read(feed, 'w1');
+    for (let i = 0; i < 5; i++) await write(events, i);
+    await own.kill('SIGTERM');
+    await own.keepCopy();
+    await own.start();
+    await until(() => events.connected);
+    for (let i = 5; i < 10; i++) await write(events, i);
+    await until(() => reader.seqs().length === 10, 20_000);
+    await own.kill();
+    await own.rollBack();
+    await own.start();
+    const other = await open(own.url, { prefix: events.prefix });
+    closing.push(() => other.close());
+    // Before the feed is back: its connection waits a quarter of a second at least.
+    for (let i = 10; i < 20; i++) await write(other, i);
+    await until(() => reader.items.some((item) => item.kind === 'resync'), 20_000);
+    await write(other, 20);
+    await until(() => reader.items.at(-1)?.seq === '16');
+  });
+
   it('waits while NATS is away and then goes on where it was', async () => {
     const own = await NatsServer.start();
     closing.push(() => own.remove());

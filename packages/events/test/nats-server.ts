@@ -60,6 +60,13 @@ export class NatsServer {
     await cp(`${this.#folder}-copy`, this.#folder, { recursive: true });
   }
 
+  /** As {@link rollBack}, but messages only: what consumers have acknowledged was synced to disk a moment later. */
+  async rollBackMessages(stream: string): Promise<void> {
+    const messages = join('jetstream', '$G', 'streams', stream, 'msgs');
+    await rm(join(this.#folder, messages), { recursive: true });
+    await cp(join(`${this.#folder}-copy`, messages), join(this.#folder, messages), { recursive: true });
+  }
+
   async remove(): Promise<void> {
     await this.kill();
     await rm(`${this.#folder}-copy`, { recursive: true, force: true });
