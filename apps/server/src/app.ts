@@ -497,7 +497,9 @@ function registerTrpc(
           };
         },
         responseMeta: ({ errors }) =>
-          errors.some((e) => e.code === 'SERVICE_UNAVAILABLE') ? { headers: { 'retry-after': '1' } } : {},
+          errors.some((e) => e.cause instanceof StoreUnavailableError && !e.cause.outcome)
+            ? { headers: { 'retry-after': '1' } }
+            : {},
       });
       return reply;
     },

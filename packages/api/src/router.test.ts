@@ -123,6 +123,20 @@ describe('errors', () => {
     expect(reported.at(-1)).toBe(away);
   });
 
+  test.each([
+    ['unknown', 'Your change may or may not have been stored: look before you repeat it.'],
+    ['stored', 'Your change was stored, only the answer is missing: do not repeat it.'],
+  ] as const)('a change whose outcome is %s is not to be repeated blindly', async (outcome, advice) => {
+    const error = await errorOf(
+      call('me.get', undefined, failing(new StoreUnavailableError('mysql', { outcome }))),
+    );
+    expect(getHTTPStatusCodeFromError(error)).toBe(503);
+    expect(shown(error)).toMatchObject({
+      message: `The database (MySQL) does not answer. ${advice}`,
+      data: { reason: 'STORE_UNAVAILABLE', store: 'mysql', outcome },
+    });
+  });
+
   test('unforeseen ones are reported and say nothing', async () => {
     const mistake = new Error('select password from user');
     const error = await errorOf(call('me.get', undefined, failing(mistake)));

@@ -92,9 +92,15 @@ export function watchRights(
   return refused.signal;
 }
 
+const whatNow = {
+  nothing: 'Nothing was lost; try again in a moment.',
+  unknown: 'Your change may or may not have been stored: look before you repeat it.',
+  stored: 'Your change was stored, only the answer is missing: do not repeat it.',
+};
+
 /** What people read when a store is away. */
-export const awayMessage = ({ store }: Pick<StoreUnavailableError, 'store'>): string =>
-  `${storeNames[store]} does not answer. Nothing was lost; try again in a moment.`;
+export const awayMessage = ({ store, outcome }: StoreUnavailableError): string =>
+  `${storeNames[store]} does not answer. ${whatNow[outcome ?? 'nothing']}`;
 
 /** Turns whatever a procedure threw into the public shape: a message for people and `ErrorData`. */
 function publicError(error: TRPCError): { message: string; data: ErrorData } {
@@ -105,7 +111,11 @@ function publicError(error: TRPCError): { message: string; data: ErrorData } {
   if (cause instanceof StoreUnavailableError) {
     return {
       message: awayMessage(cause),
-      data: { reason: 'STORE_UNAVAILABLE', store: cause.store },
+      data: {
+        reason: 'STORE_UNAVAILABLE',
+        store: cause.store,
+        ...(cause.outcome ? { outcome: cause.outcome } : {}),
+      },
     };
   }
   if (cause instanceof z.ZodError) {

@@ -46,6 +46,11 @@ export interface ErrorData {
   currentVersion?: number;
   /** Which store did not answer, for STORE_UNAVAILABLE. */
   store?: Store;
+  /**
+   * For STORE_UNAVAILABLE, where a change may have taken effect: `unknown` when the store fell silent during its commit,
+   * `stored` when it was made and only the answer could not be read. Without it nothing was changed.
+   */
+  outcome?: 'unknown' | 'stored';
   /** Statuses that can be reached from the present one, for STATUS_NOT_REACHABLE. */
   reachable?: string[];
   requestId?: string;

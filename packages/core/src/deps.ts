@@ -119,6 +119,19 @@ export function kitOf(deps: CoreDeps): Kit {
   };
 }
 
+/**
+ * Reads what the caller of a command gets to see, when its change is stored already.
+ * @throws StoreUnavailableError with `outcome: 'stored'`, so that nobody repeats what has been done
+ */
+export async function afterCommit<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (!(error instanceof StoreUnavailableError)) throw error;
+    throw new StoreUnavailableError(error.store, { cause: error, outcome: 'stored' });
+  }
+}
+
 interface Recorded {
   touches: Touch[];
   cause: Cause;

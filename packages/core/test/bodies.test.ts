@@ -117,6 +117,20 @@ describe('who writes a text reads it at once', () => {
     expect(own.items.map((r) => r.version)).toEqual(pages[0]?.map(([version]) => version));
   });
 
+  test('a change whose text cannot be read afterwards is said to be stored', async () => {
+    const { core } = world;
+    const idea = await world.idea(owner, workspaceId, 'open', 'kept');
+    await world.project();
+    await cloudant.close();
+    const error = await core.ideas
+      .update(owner, { id: idea.id, version: 1, title: 'renamed' })
+      .catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(StoreUnavailableError);
+    expect(error).toMatchObject({ store: 'cloudant', outcome: 'stored' });
+    await cloudant.open();
+    expect(await core.ideas.get(owner, { id: idea.id })).toMatchObject({ title: 'renamed', version: 2 });
+  });
+
   test('several edits before the projector comes: the last one is read, none is lost', async () => {
     const idea = await world.idea(owner, workspaceId, 'open', 'v1');
     for (const v of [2, 3, 4]) {

@@ -18,7 +18,7 @@ export interface Mysql {
   /**
    * Runs `work` in one transaction. Deadlock (1213), lock wait (1205) and snapshot conflict (1020) roll back and
    * repeat the whole of `work`, three tries with full jitter, so `work` must not touch anything but its transaction.
-   * @throws StoreUnavailableError when the database is away; after a COMMIT without an answer the outcome is unknown
+   * @throws StoreUnavailableError when the database is away; with `outcome: 'unknown'` after a COMMIT without an answer
    */
   transaction<T>(work: (trx: Trx) => Promise<T>): Promise<T>;
   /** Answers when the database does. @throws StoreUnavailableError */
@@ -242,9 +242,11 @@ function facade(connection: PoolConnection, released: () => void, settings: Mysq
 async function runTransaction<T>(db: Db, work: (trx: Trx) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     let trx: ControlledTransaction<Tables> | undefined;
+    let committing = false;
     try {
       trx = await db.startTransaction().execute();
       const value = await work(trx);
+      committing = true;
       await trx.commit().execute();
       return value;
     } catch (error) {
@@ -255,6 +257,13 @@ async function runTransaction<T>(db: Db, work: (trx: Trx) => Promise<T>): Promis
           .rollback()
           .execute()
           .catch(() => {});
+      if (committing && error instanceof StoreUnavailableError) {
+        throw new StoreUnavailableError('mysql', {
+          cause: error.cause,
+          detail: 'no answer to COMMIT',
+          outcome: 'unknown',
+        });
+      }
       const lostBeforeBegin = !begun && error instanceof StoreUnavailableError && attempt === 1;
       if (attempt >= TRIES || !(isTransient(error) || lostBeforeBegin)) throw error;
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 20 * 2 ** attempt));

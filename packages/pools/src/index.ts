@@ -9,7 +9,7 @@ export {
   type GateStats,
   type Pass,
 } from './gate.ts';
-export { type StoreName, StoreUnavailableError } from './store-unavailable.ts';
+export { type Outcome, type StoreName, StoreUnavailableError } from './store-unavailable.ts';
 export {
   currentTimings,
   recordTiming,

@@ -9,7 +9,7 @@ import {
 } from '@sparkroom/mysql';
 import type { Actor, Core } from '../core.ts';
 import { decodeCursor, encodeCursor, pageOf } from '../cursor.ts';
-import { type Kit, newId } from '../deps.ts';
+import { afterCommit, type Kit, newId } from '../deps.ts';
 import { DomainError, versionConflict } from '../errors.ts';
 import { requireClient, seesAllClients } from '../policy.ts';
 import { toClient } from '../views.ts';
@@ -59,7 +59,7 @@ export function clientUseCases({ mysql, command, record }: Kit): Core['clients']
           payload: { name },
         });
       });
-      return await get(actor, { id });
+      return await afterCommit(get(actor, { id }));
     },
     async update(actor, input) {
       await command(async (trx) => {
@@ -81,7 +81,7 @@ export function clientUseCases({ mysql, command, record }: Kit): Core['clients']
         });
         await touchMembersOfClient(trx, row.id);
       });
-      return await get(actor, input);
+      return await afterCommit(get(actor, input));
     },
     async archive(actor, input) {
       await command(async (trx) => {
@@ -107,7 +107,7 @@ export function clientUseCases({ mysql, command, record }: Kit): Core['clients']
           payload: { archived: input.archived },
         });
       });
-      return await get(actor, input);
+      return await afterCommit(get(actor, input));
     },
   };
 }

@@ -11,7 +11,7 @@ import {
 } from '@sparkroom/mysql';
 import type { Actor, Core } from '../core.ts';
 import { decodeCursor, encodeCursor, pageOf } from '../cursor.ts';
-import { type Kit, newId } from '../deps.ts';
+import { afterCommit, type Kit, newId } from '../deps.ts';
 import { notFound, roleRequired, versionConflict } from '../errors.ts';
 import { allows, mayEditGuidance } from '../policy.ts';
 import { excerptOf, toGuidance } from '../views.ts';
@@ -91,7 +91,7 @@ export function guidanceUseCases({ mysql, bodies, command, record }: Kit): Core[
           payload: { title, bodyVersion: 1 },
         });
       });
-      return await get(actor, { id });
+      return await afterCommit(get(actor, { id }));
     },
     async update(actor, input) {
       await command(async (trx) => {
@@ -120,7 +120,7 @@ export function guidanceUseCases({ mysql, bodies, command, record }: Kit): Core[
           payload: { title, bodyVersion },
         });
       });
-      return await get(actor, input);
+      return await afterCommit(get(actor, input));
     },
     async remove(actor, input) {
       await command(async (trx) => {

@@ -24,7 +24,7 @@ import {
 } from '@sparkroom/mysql';
 import type { Actor, Core } from '../core.ts';
 import { decodeCursor, encodeCursor, pageOf } from '../cursor.ts';
-import { type Kit, newId } from '../deps.ts';
+import { afterCommit, type Kit, newId } from '../deps.ts';
 import { DomainError, notFound, roleRequired, versionConflict } from '../errors.ts';
 import { IDEAS, OWN, RANKING, type RatingFrame, type SharedIdea } from '../families.ts';
 import { versionOf } from '../invalidator.ts';
@@ -362,7 +362,7 @@ export function ideaUseCases({ mysql, bodies, cache, command, record }: Kit): Co
           private: status === 'draft',
         });
       });
-      return await get(actor, { id });
+      return await afterCommit(get(actor, { id }));
     },
     async update(actor, input) {
       await command(async (trx) => {
@@ -403,7 +403,7 @@ export function ideaUseCases({ mysql, bodies, cache, command, record }: Kit): Co
           private: row.status === 'draft',
         });
       });
-      return await get(actor, input);
+      return await afterCommit(get(actor, input));
     },
     async setStatus(actor, input) {
       await command(async (trx) => {
@@ -451,7 +451,7 @@ export function ideaUseCases({ mysql, bodies, cache, command, record }: Kit): Co
           payload: { from: row.status, to: input.status, reason },
         });
       });
-      return await get(actor, input);
+      return await afterCommit(get(actor, input));
     },
     async remove(actor, input) {
       await command(async (trx) => {

@@ -17,7 +17,7 @@ import {
 } from '@sparkroom/mysql';
 import type { Core } from '../core.ts';
 import { decodeCursor, encodeCursor, pageOf } from '../cursor.ts';
-import { type Kit, newId } from '../deps.ts';
+import { afterCommit, type Kit, newId } from '../deps.ts';
 import { DomainError, notFound } from '../errors.ts';
 import { allows, requireOpen } from '../policy.ts';
 import { readIn, writeIn } from './access.ts';
@@ -96,7 +96,7 @@ export function invitationUseCases(kit: Kit, workspace: Core['workspaces']): Cor
         }
         await auditInvitation(trx, actor, 'created', workspaceId, id, { email, role });
       });
-      const row = await findInvitation(mysql.db, workspaceId, id);
+      const row = await afterCommit(findInvitation(mysql.db, workspaceId, id));
       if (!row) throw notFound('invitation');
       return { ...toInvitation(row), token };
     },
@@ -136,7 +136,7 @@ export function invitationUseCases(kit: Kit, workspace: Core['workspaces']): Cor
         await auditInvitation(trx, actor, 'accepted', invitation.workspace_id, invitation.id);
         return invitation.workspace_id;
       });
-      return await workspace.get(actor, { id: workspaceId });
+      return await afterCommit(workspace.get(actor, { id: workspaceId }));
     },
   };
 }

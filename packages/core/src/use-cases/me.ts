@@ -10,7 +10,7 @@ import {
 } from '@sparkroom/mysql';
 import type { Actor, Core } from '../core.ts';
 import { decodeCursor, encodeCursor, pageOf } from '../cursor.ts';
-import type { Kit } from '../deps.ts';
+import { afterCommit, type Kit } from '../deps.ts';
 import { DomainError } from '../errors.ts';
 import { ME, MY_CLIENTS } from '../families.ts';
 import { toGuidance, toIdeaSummary } from '../views.ts';
@@ -54,7 +54,7 @@ export function meUseCases({ mysql, cache, command }: Kit): Core['me'] {
         await setUserLocale(trx, actor.userId, locale);
         await touch(trx, [{ scope: 'user', id: actor.userId, part: '' }]);
       });
-      return await load(actor);
+      return await afterCommit(load(actor));
     },
     async clients(actor, { limit, cursor }) {
       const after = decodeCursor('me.clients', ['string', 'id'], cursor);

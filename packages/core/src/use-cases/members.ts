@@ -16,7 +16,7 @@ import {
 } from '@sparkroom/mysql';
 import type { Actor, Core } from '../core.ts';
 import { decodeCursor, encodeCursor, pageOf } from '../cursor.ts';
-import { type Kit, membershipId } from '../deps.ts';
+import { afterCommit, type Kit, membershipId } from '../deps.ts';
 import { DomainError, notFound } from '../errors.ts';
 import { MEMBERS } from '../families.ts';
 import { versionOf } from '../invalidator.ts';
@@ -111,7 +111,7 @@ export function memberUseCases(kit: Kit): Core['members'] {
         await join(kit, trx, actor, { workspaceId, userId: user.id, role });
         return user.id;
       });
-      return await member(workspaceId, userId);
+      return await afterCommit(member(workspaceId, userId));
     },
     async setRole(actor, { workspaceId, userId, role }) {
       await command(async (trx) => {
@@ -141,7 +141,7 @@ export function memberUseCases(kit: Kit): Core['members'] {
           payload: { userId, from: row.role, to: role },
         });
       });
-      return await member(workspaceId, userId);
+      return await afterCommit(member(workspaceId, userId));
     },
     async remove(actor, { workspaceId, userId }) {
       await command(async (trx) => {

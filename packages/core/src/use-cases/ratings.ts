@@ -11,7 +11,7 @@ import {
   type Trx,
 } from '@sparkroom/mysql';
 import type { Actor, Core } from '../core.ts';
-import type { Kit } from '../deps.ts';
+import { afterCommit, type Kit } from '../deps.ts';
 import { DomainError, notFound } from '../errors.ts';
 import { maySeeIdea, rateable } from '../policy.ts';
 import { ideaScore, sumsOf } from '../views.ts';
@@ -93,7 +93,7 @@ export function ratingUseCases({ mysql, command, record }: Kit): Core['ratings']
           counted,
         });
       });
-      return { ideaId, myRating: stars, score: await scoreNow(actor, ideaId) };
+      return { ideaId, myRating: stars, score: await afterCommit(scoreNow(actor, ideaId)) };
     },
     async clear(actor, { ideaId }) {
       await command(async (trx) => {
@@ -103,7 +103,7 @@ export function ratingUseCases({ mysql, command, record }: Kit): Core['ratings']
         await deleteRating(trx, ideaId, actor.userId);
         await apply(trx, actor, row, { stars: before.stars, counted: Boolean(before.counted) }, null);
       });
-      return { ideaId, myRating: null, score: await scoreNow(actor, ideaId) };
+      return { ideaId, myRating: null, score: await afterCommit(scoreNow(actor, ideaId)) };
     },
   };
 }

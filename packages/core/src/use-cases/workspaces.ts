@@ -19,7 +19,7 @@ import {
 } from '@sparkroom/mysql';
 import type { Actor, Core } from '../core.ts';
 import { decodeCursor, encodeCursor, pageOf } from '../cursor.ts';
-import { type Kit, membershipId, newId } from '../deps.ts';
+import { afterCommit, type Kit, membershipId, newId } from '../deps.ts';
 import { DomainError, versionConflict } from '../errors.ts';
 import { COUNTS, type ListedWorkspace, MY_WORKSPACES, PULSE } from '../families.ts';
 import { leaseOf, versionOf } from '../invalidator.ts';
@@ -207,7 +207,7 @@ export function workspaceUseCases({ mysql, cache, command, record }: Kit): Core[
           payload: { userId: actor.userId, role: 'owner' },
         });
       });
-      return await get(actor, { id });
+      return await afterCommit(get(actor, { id }));
     },
     async update(actor, input) {
       await command(async (trx) => {
@@ -231,7 +231,7 @@ export function workspaceUseCases({ mysql, cache, command, record }: Kit): Core[
         });
         await touchMembers(trx, row.id);
       });
-      return await get(actor, input);
+      return await afterCommit(get(actor, input));
     },
     async archive(actor, input) {
       await command(async (trx) => {
@@ -257,7 +257,7 @@ export function workspaceUseCases({ mysql, cache, command, record }: Kit): Core[
         });
         await touchMembers(trx, row.id);
       });
-      return await get(actor, input);
+      return await afterCommit(get(actor, input));
     },
   };
 }
