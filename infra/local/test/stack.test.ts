@@ -59,8 +59,9 @@ test('the MySQL user may do anything in sparkroom%, nothing elsewhere, and root 
   await sql.query('CREATE DATABASE sparkroom_other_test');
   await expect(sql.query('CREATE DATABASE elsewhere')).rejects.toThrow(/denied/);
   await expect(sql.query('SELECT * FROM mysql.user')).rejects.toThrow(/denied/);
-  const [rows] = await sql.query('SELECT @@character_set_server AS c, @@time_zone AS z');
-  expect(rows).toEqual([{ c: 'utf8mb4', z: '+00:00' }]);
+  const [rows] = await sql.query('SELECT @@character_set_server AS c, @@time_zone AS z, @@tmpdir AS t');
+  // Servers that share a folder for temporary tables delete each other's when they start.
+  expect(rows).toEqual([{ c: 'utf8mb4', z: '+00:00', t: `${stack.dir}/data/mysql-tmp` }]);
   await sql.end();
   const { port } = new URL(stack.mysqlUrl);
   await expect(createConnection({ host: '127.0.0.1', port: Number(port), user: 'root' })).rejects.toThrow(

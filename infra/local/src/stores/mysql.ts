@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { cp, rename, rm, writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { promisify } from 'node:util';
-import { hasFolder } from '../folders.ts';
+import { hasFolder, sureFolder } from '../folders.ts';
 import { findProgram, programVersion } from '../programs.ts';
 import { diskFull, LauncherError, saysDiskFull } from '../trouble.ts';
 import { answers, type Store, type StoreSite } from './store.ts';
@@ -49,6 +49,7 @@ export async function mysqlStore(env: NodeJS.ProcessEnv, template?: string): Pro
           await rename(`${site.data}.new`, site.data);
         }
       }
+      await sureFolder(temporaryTables(site.data));
       await writeFile(initFile(site), accounts(site), { mode: 0o600 });
     },
 
@@ -57,6 +58,7 @@ export async function mysqlStore(env: NodeJS.ProcessEnv, template?: string): Pro
       args: [
         '--no-defaults',
         `--datadir=${site.data}`,
+        `--tmpdir=${temporaryTables(site.data)}`,
         `--port=${site.port}`,
         '--bind-address=127.0.0.1',
         // Relative to the data folder: an absolute path could exceed the 107 bytes of a socket's address.
@@ -108,25 +110,43 @@ export async function mysqlStore(env: NodeJS.ProcessEnv, template?: string): Pro
   }
 
   async function fill(temporary: string): Promise<void> {
-    if (isMariaDb) {
-      await run(installer ?? '', [
-        '--no-defaults',
-        `--datadir=${temporary}`,
-        '--auth-root-authentication-method=socket',
-        `--auth-root-socket-user=${userInfo().username}`,
-        '--skip-test-db',
-        '--skip-name-resolve',
-        ...asRoot(),
-      ]);
-    } else {
-      await run(server ?? '', [
-        '--no-defaults',
-        '--initialize-insecure',
-        `--datadir=${temporary}`,
-        ...asRoot(),
-      ]);
+    const tmpdir = temporaryTables(temporary);
+    await sureFolder(tmpdir);
+    const env = { ...process.env, TMPDIR: tmpdir };
+    try {
+      if (isMariaDb) {
+        await run(
+          installer ?? '',
+          [
+            '--no-defaults',
+            `--datadir=${temporary}`,
+            '--auth-root-authentication-method=socket',
+            `--auth-root-socket-user=${userInfo().username}`,
+            '--skip-test-db',
+            '--skip-name-resolve',
+            ...asRoot(),
+          ],
+          { env },
+        );
+      } else {
+        await run(
+          server ?? '',
+          ['--no-defaults', '--initialize-insecure', `--datadir=${temporary}`, ...asRoot()],
+          { env },
+        );
+      }
+    } finally {
+      await rm(tmpdir, { recursive: true, force: true });
     }
   }
+}
+
+/**
+ * Where a server with this data folder keeps its temporary tables: beside it, for inside it would count as a database.
+ * Never the system's folder: MariaDB deletes `#sql*` there when it starts, those of running servers too.
+ */
+function temporaryTables(data: string): string {
+  return `${data}-tmp`;
 }
 
 function asRoot(): string[] {
