@@ -496,6 +496,7 @@ function registerTrpc(
             },
           };
         },
+        // Not where a change may have been made: nobody should repeat that by itself.
         responseMeta: ({ errors }) =>
           errors.some((e) => e.cause instanceof StoreUnavailableError && !e.cause.outcome)
             ? { headers: { 'retry-after': '1' } }
