@@ -82,6 +82,8 @@ interface Remembered {
 }
 
 const MEMORY_ENTRIES = 20_000;
+/** Names of values that were loaded once. */
+const ONCE_ENTRIES = 50_000;
 
 /**
  * Connects to Redis. The site works without it, so this does not wait for the connection.
@@ -98,6 +100,7 @@ export function openCache(
     maxSize: settings.memoryBytes,
     sizeCalculation: (entry) => entry.bytes + 200,
   });
+  const once = new LRUCache<string, true>({ max: ONCE_ENTRIES });
   const flights = new Map<string, Promise<unknown>>();
   const by = settings.instance ?? `${hostname()}/${process.pid}`;
   const nameOf = (family: string, id: string) => `${family}:${id}`;
@@ -111,6 +114,11 @@ export function openCache(
 
   /** Keeps a loaded value where it belongs; nobody waits for this. */
   function keep(family: Family, id: string, variant: string, version: number, value: unknown): void {
+    const name = `${nameOf(family.name, id)}:${variant}`;
+    if (family.keptFrom === 'second' && !once.has(name)) {
+      once.set(name, true);
+      return;
+    }
     const body = JSON.stringify(value);
     const bytes = Buffer.byteLength(body);
     const count = figures.of(family.name);
@@ -118,7 +126,7 @@ export function openCache(
       count.tooLarge++;
       return;
     }
-    remember(family, `${nameOf(family.name, id)}:${variant}`, version, value, bytes);
+    remember(family, name, version, value, bytes);
     if (!family.redis || !redis.awake) return;
     const note: Note = { op: 'fill', version, at: Date.now(), by };
     redis.fill(nameOf(family.name, id), variant, { version, body, ttlSeconds: family.ttlSeconds }, note).then(

@@ -10,6 +10,11 @@ export interface Family<T = unknown> {
   /** Whether processes keep values in their memory, and whether Redis does: what is cheap to load is not worth a trip. */
   readonly memory: boolean;
   readonly redis: boolean;
+  /**
+   * Kept from its first load on (default), or from the second of this process: where most are read once, filling costs
+   * more than it saves.
+   */
+  readonly keptFrom?: 'first' | 'second';
   /** Never there; ties a family to the type of its values. */
   readonly value?: T;
 }

@@ -195,6 +195,18 @@ test('variants of one id go together', async () => {
   expect(await cache.story(PLAIN, 'i')).toMatchObject({ version: 2, variants: [] });
 });
 
+test('where most is read once, the first load is not kept', async () => {
+  const rare = { ...PLAIN, keptFrom: 'second' } as const;
+  const load = vi.fn(async () => 'loaded');
+  const read = () => cache.read(rare, { id: 'rare', version: 1 }, load);
+  await read();
+  await read();
+  expect(load).toHaveBeenCalledTimes(2);
+  await vi.waitFor(async () => expect(await peek(other, 'rare', 1)).toBe('loaded'));
+  await read();
+  expect(load).toHaveBeenCalledTimes(2);
+});
+
 test('what is larger than its family allows is not kept', async () => {
   const big = 'x'.repeat(2000);
   expect(await cache.read(TEXT, { id: 'j', version: 1 }, async () => big)).toBe(big);

@@ -79,6 +79,7 @@ export const MEMBERS = defineFamily<Paged<Member>>({
   maxBytes: 64 * KB,
   memory: true,
   redis: true,
+  keptFrom: 'second',
 });
 
 /** An idea as everybody in the workspace sees it: nobody's own rating in it. */
@@ -98,6 +99,7 @@ export const IDEAS = defineFamily<{ rows: SharedIdea[]; frame: RatingFrame }>({
   maxBytes: 256 * KB,
   memory: true,
   redis: true,
+  keptFrom: 'second',
 });
 
 /** `ranking:<workspace>`, by page length: the first page. */
@@ -113,6 +115,7 @@ export const RANKING = defineFamily<{
   maxBytes: 256 * KB,
   memory: true,
   redis: true,
+  keptFrom: 'second',
 });
 
 /** `own:<workspace>:<user>`, by the page it belongs to: one person's stars of its ideas, and whether they have drafts. */
@@ -123,6 +126,7 @@ export const OWN = defineFamily<{ stars: Record<string, number | null>; drafts: 
   maxBytes: 64 * KB,
   memory: true,
   redis: false,
+  keptFrom: 'second',
 });
 
 /** `pulse:<workspace>`, by person: how far the rating is. */
@@ -133,4 +137,5 @@ export const PULSE = defineFamily<{ rateable: number; toRate: number; rated: num
   maxBytes: KB,
   memory: true,
   redis: false,
+  keptFrom: 'second',
 });
