@@ -1,7 +1,7 @@
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { failCalls, openScreen } from '../scripts/open-screen.ts';
+import { failCalls, leaveScreen, openScreen } from '../scripts/open-screen.ts';
 import { type Subjects, screens } from '../scripts/screens.ts';
 import { findSubjects } from '../scripts/subjects.ts';
 import { startBrowser } from './browser.ts';
@@ -92,7 +92,6 @@ describe('every screen is accessible in both themes and on a phone, and complain
     const tooWide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
     expect(tooWide, 'wider than the phone').toBeLessThanOrEqual(0);
     expect(watch.problems).toEqual([]);
-    await page.unrouteAll({ behavior: 'ignoreErrors' });
-    await page.evaluate(() => sessionStorage.clear());
+    await leaveScreen(page);
   });
 });

@@ -40,3 +40,10 @@ export async function openScreen(page: Page, screen: Screen, subjects: Subjects)
   await screen.prepare?.(page);
   await settled(page, waiting);
 }
+
+/** Leaves a screen and forgets what it changed. Calls held back are given up, not let through. */
+export async function leaveScreen(page: Page): Promise<void> {
+  await page.evaluate(() => sessionStorage.clear());
+  await page.goto('about:blank');
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+}

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import { startBrowser } from '../e2e/browser.ts';
-import { failCalls, openScreen, settled } from './open-screen.ts';
+import { failCalls, leaveScreen, openScreen, settled } from './open-screen.ts';
 import { type Screen, type Subjects, screens } from './screens.ts';
 import { findSubjects, type StorageState } from './subjects.ts';
 
@@ -74,8 +74,7 @@ async function shoot(page: Page, screen: Screen, subjects: Subjects, variant: Va
   if (wide > 0) console.log(`  ${screen.name}.${variant.name}: ${wide} px too wide`);
   const file = `${screen.name}.${variant.name}.png`;
   await page.screenshot({ path: join(folder, file), animations: 'disabled' });
-  await page.unrouteAll({ behavior: 'ignoreErrors' });
-  await page.evaluate(() => sessionStorage.clear());
+  await leaveScreen(page);
   return file;
 }
 

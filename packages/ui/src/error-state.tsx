@@ -54,14 +54,16 @@ export function ErrorState({ trouble, onRetry, action, order = 2 }: ErrorStatePr
           </Text>
         ) : null}
       </div>
-      <Group justify="center">
-        {onRetry ? (
-          <Button leftSection={<IconRefresh size="1.125rem" />} onClick={onRetry}>
-            {t('common.retry')}
-          </Button>
-        ) : null}
-        {action}
-      </Group>
+      {onRetry || action ? (
+        <Group justify="center">
+          {onRetry ? (
+            <Button leftSection={<IconRefresh size="1.125rem" />} onClick={onRetry}>
+              {t('common.retry')}
+            </Button>
+          ) : null}
+          {action}
+        </Group>
+      ) : null}
     </Stack>
   );
 }

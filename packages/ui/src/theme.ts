@@ -105,7 +105,13 @@ export const theme = createTheme({
   respectReducedMotion: true,
   cursorType: 'pointer',
   components: {
-    Modal: { defaultProps: { centered: true, overlayProps: { backgroundOpacity: 0.45 } } },
+    Modal: {
+      defaultProps: { centered: true, overlayProps: { backgroundOpacity: 0.45 } },
+      // Titles carry names, which may take several lines.
+      styles: {
+        title: { fontWeight: 600, lineHeight: 'var(--mantine-line-height)', overflowWrap: 'anywhere' },
+      },
+    },
     // The placeholder for the first focus is a child that a menu may not have; the first item takes the focus instead.
     Menu: { defaultProps: { shadow: 'sm', withInitialFocusPlaceholder: false } },
     Select: { defaultProps: { allowDeselect: false, checkIconPosition: 'right' } },

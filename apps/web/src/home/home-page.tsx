@@ -35,7 +35,7 @@ function ClientSection({ group }: { group: HomeGroup }) {
   const { t } = useTranslation();
   return (
     <section aria-labelledby={`client-${group.id}`}>
-      <Group justify="space-between" wrap="nowrap" mb="sm">
+      <Group gap="xs" wrap="nowrap" mb="xs" className={classes.head}>
         <Title order={2} size="h3" id={`client-${group.id}`} className={classes.client}>
           {group.name}
         </Title>
