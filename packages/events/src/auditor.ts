@@ -128,11 +128,14 @@ class Watch implements Auditor {
       (!edges || ages || edges.first.streamSeq >= state.first_seq) &&
       (!this.#verified || (await this.#holds(this.#verified.seq, this.#verified.eventId))) &&
       (!edges || (edges.last.streamSeq <= state.last_seq && (await this.#holdsRow(edges.last))));
-    const { lost, reusedFrom } =
+    const lost =
       agree || !edges
-        ? { lost: 0, reusedFrom: undefined }
-        : await this.#compareAll(ages ? state.first_seq : 0, edges.last.streamSeq, state.last_seq);
-    if (reusedFrom !== undefined && same) await this.#setBack(reusedFrom);
+        ? 0
+        : await this.#compareAll(
+            ages ? state.first_seq : 0,
+            edges.last.streamSeq,
+            same ? state.last_seq : undefined,
+          );
     if (lost > 0) {
       this.#figures.lost += lost;
       log.error({ lost }, 'the stream has lost events that were in it, publishing them again');
@@ -169,29 +172,32 @@ class Watch implements Auditor {
 
   /**
    * Compares every row placed at `from` to `to` with the stream.
-   * @returns how many were lost and are pending now; the lowest place that was, or will be, given out a second time
+   * @param lastSeq last sequence of a stream that gave numbers out a second time; undefined for one that was made anew,
+   * whose consumers were too
+   * @returns how many were lost and are pending now
    */
-  async #compareAll(
-    from: number,
-    to: number,
-    lastSeq: number,
-  ): Promise<{ lost: number; reusedFrom: number | undefined }> {
+  async #compareAll(from: number, to: number, lastSeq: number | undefined): Promise<number> {
     const { outbox, events } = this.#options;
     let lost = 0;
-    let reusedFrom: number | undefined;
+    let isSetBack = lastSeq === undefined;
     for (let next = from; next <= to && !this.#stopping.signal.aborted; ) {
       const rows = (await outbox.placed(next, chunk)).filter((row) => row.streamSeq <= to);
       const [first, last] = [rows[0], rows.at(-1)];
       if (!first || !last) break;
       const ids = await readIds(events, first.streamSeq, last.streamSeq);
       const gone = rows.filter((row) => ids.get(row.streamSeq) !== row.eventId);
-      reusedFrom ??= gone.find((row) => row.streamSeq > lastSeq || ids.has(row.streamSeq))?.streamSeq;
+      const reused = gone.find((row) => row.streamSeq > (lastSeq ?? 0) || ids.has(row.streamSeq));
+      // Before the rows change: an audit that ends here finds the same again.
+      if (reused && !isSetBack) {
+        await this.#setBack(reused.streamSeq);
+        isSetBack = true;
+      }
       lost += await outbox.republish(gone);
       if (rows.length < chunk) break;
       // The last place again, unless that would be all: another row may claim it too.
       next = last.streamSeq === first.streamSeq ? last.streamSeq + 1 : last.streamSeq;
     }
-    return { lost, reusedFrom };
+    return lost;
   }
 
   /**
@@ -205,7 +211,13 @@ class Watch implements Auditor {
       const { durable_name } = info.config;
       if (!durable_name || info.delivered.stream_seq < place) continue;
       const start = Math.max(1, Math.min(info.ack_floor.stream_seq + 1, place));
-      await reaching(() => manager.consumers.delete(stream, durable_name));
+      try {
+        await reaching(() => manager.consumers.delete(stream, durable_name));
+      } catch (error) {
+        // Another auditor is at it.
+        if (apiCode(error) === apiCodes.consumerNotFound) continue;
+        throw error;
+      }
       const { opt_start_time: _, ...config } = info.config;
       await reaching(() =>
         manager.consumers.add(stream, {
