@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import type { Screen, Subjects } from './screens.ts';
 
 /** Waits until nothing loads (but for what `waiting` is to show): no placeholders, fonts there, two frames drawn. */
@@ -12,9 +12,16 @@ export async function settled(page: Page, waiting = false): Promise<void> {
   });
 }
 
+/** Calls that a screen keeps waiting. */
+const held = new WeakMap<Page, Route[]>();
+
 /** Answers the procedure that a screen wants failing with "store unavailable", in whatever batch it is asked. */
 export async function failCalls(page: Page, screen: Screen): Promise<void> {
-  if (screen.waiting) await page.route(`**/trpc/**${screen.waiting}*`, () => {});
+  if (screen.waiting) {
+    await page.route(`**/trpc/**${screen.waiting}*`, (route) => {
+      held.set(page, [...(held.get(page) ?? []), route]);
+    });
+  }
   if (!screen.failing) return;
   const error = {
     message: 'away',
@@ -41,9 +48,10 @@ export async function openScreen(page: Page, screen: Screen, subjects: Subjects)
   await settled(page, waiting);
 }
 
-/** Leaves a screen and forgets what it changed. Calls held back are given up, not let through. */
+/** Leaves a screen and forgets what it changed. Calls held back are given up: they would be let through otherwise. */
 export async function leaveScreen(page: Page): Promise<void> {
+  for (const route of held.get(page) ?? []) await route.abort();
+  held.delete(page);
   await page.evaluate(() => sessionStorage.clear());
-  await page.goto('about:blank');
   await page.unrouteAll({ behavior: 'ignoreErrors' });
 }
