@@ -10,6 +10,8 @@ import classes from './states.module.css';
 export interface Trouble {
   reason: Reason | null;
   store?: Store | undefined;
+  /** What became of a change, when the store went away in the middle of it. */
+  outcome?: 'unknown' | 'stored' | undefined;
   requestId?: string | undefined;
 }
 
@@ -19,7 +21,7 @@ export function troubleText(t: TFunction, trouble: Trouble): { title: string; te
   if (reason === 'STORE_UNAVAILABLE') {
     return {
       title: t('error.STORE_UNAVAILABLE.title', { store: t(`store.${trouble.store ?? 'other'}`) }),
-      text: t('error.STORE_UNAVAILABLE.text'),
+      text: t(`error.STORE_UNAVAILABLE.${trouble.outcome ?? 'text'}`),
     };
   }
   return { title: t(`error.${reason}.title`), text: t(`error.${reason}.text`) };

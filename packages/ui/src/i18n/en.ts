@@ -490,6 +490,8 @@ export const en = {
     STORE_UNAVAILABLE: {
       title: '{{store}} does not answer',
       text: 'What is stored is safe. Try again in a moment.',
+      unknown: 'Your change may or may not have been stored. Look before you repeat it.',
+      stored: 'Your change is stored. Reload in a moment to see it; do not repeat it.',
     },
     INTERNAL: {
       title: 'Something went wrong on our side',

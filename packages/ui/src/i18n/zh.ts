@@ -420,7 +420,12 @@ export const zh: Texts<typeof en> = {
     CLIENT_IN_USE: { title: '这个客户还有工作区', text: '没有任何改动。请先归档它的工作区。' },
     WORKSPACE_ARCHIVED: { title: '这个工作区已归档', text: '没有任何改动。所有者可以恢复它。' },
     RATE_LIMITED: { title: '请求过于频繁', text: '没有任何改动。请一分钟后再试。' },
-    STORE_UNAVAILABLE: { title: '{{store}}没有响应', text: '已保存的内容是安全的。请稍后重试。' },
+    STORE_UNAVAILABLE: {
+      title: '{{store}}没有响应',
+      text: '已保存的内容是安全的。请稍后重试。',
+      unknown: '您的修改可能已保存，也可能没有。重复操作前请先查看。',
+      stored: '您的修改已保存。请稍后刷新查看，不要重复操作。',
+    },
     INTERNAL: { title: '我们这边出了问题', text: '已保存的内容是安全的。请稍后重试。' },
   },
   store: {
