@@ -39,6 +39,11 @@ const batch = 256;
 const handful = 8_192;
 /** Milliseconds until the next look while there is work. */
 const busyMs = 50;
+/**
+ * Milliseconds between two looks at least: at hundreds of commits a second, each with its wake-up, one look serves several of
+ * them, and so does one marking. Otherwise the relay's own queries are what the database is busy with.
+ */
+const gatherMs = 4;
 
 /**
  * Carries committed events from the outbox into the stream: in order per aggregate, each once, none lost.
@@ -144,7 +149,10 @@ class PartitionRun {
 
   async work(): Promise<void> {
     try {
-      while (!this.#stop.aborted) {
+      for (let last = 0; !this.#stop.aborted; ) {
+        const early = last + gatherMs - performance.now();
+        if (early > 0) await pause(early, this.#stop);
+        last = performance.now();
         await this.#mark();
         const fresh = await this.#take();
         if (this.#stored.length > 0) continue;
