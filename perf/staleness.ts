@@ -17,6 +17,8 @@ import { figure, publish, table } from './lib/report.ts';
 import { type Kind, Observer, type PhaseFigures } from './lib/staleness.ts';
 
 const KEYS = 10;
+/** People who rate each hot idea over and over: they make its lists old, too, but a rating has no version to judge by. */
+const RATERS = 2;
 /** Readers of each server, each asking again 10 ms after its last answer. */
 const READERS = 2;
 const READER_PAUSE_MS = 10;
@@ -95,6 +97,8 @@ function resume(pid: number): void {
   }
 }
 
+const raterEmail = (i: number): string => `rater${i}@perf.sparkroom.example`;
+
 interface Room {
   id: string;
   ideaId: string;
@@ -106,11 +110,12 @@ interface Item {
   ideaCount: number;
 }
 
-/** One person, ten workspaces with a hot idea each, written by one writer each and read through both servers. */
+/** Ten workspaces with a hot idea each, written by one writer each, rated by others, and read through both servers. */
 class Load {
   readonly observer = new Observer();
   readonly #rooms: Room[] = [];
   readonly #callers: readonly [Caller, Caller];
+  readonly #raters: Caller[] = [];
   readonly #rate: number;
   #writing = true;
   #reading = true;
@@ -130,6 +135,12 @@ class Load {
     const { token, userId } = await first.signUp('stale@perf.sparkroom.example', 'sparkroom-demo');
     this.userId = userId;
     for (const caller of this.#callers) caller.token = token;
+    for (let i = 0; i < RATERS; i++) {
+      const rater = new Caller(i % 2 === 0 ? second.url : first.url);
+      // Both servers are known by the first one's address, and sign up only who comes from there.
+      rater.token = (await first.signUp(raterEmail(i), 'sparkroom-demo')).token;
+      this.#raters.push(rater);
+    }
     const client = await first.mutate<{ id: string }>('clients.create', { name: 'Hot' });
     for (let k = 0; k < KEYS; k++) {
       const { id } = await first.mutate<{ id: string }>('workspaces.create', {
@@ -142,6 +153,8 @@ class Load {
         body: { text: 'hot' },
       });
       await first.mutate('ratings.set', { ideaId: idea.id, stars: 5 });
+      for (let i = 0; i < RATERS; i++)
+        await first.mutate('members.add', { workspaceId: id, email: raterEmail(i) });
       this.#rooms.push({ id, ideaId: idea.id });
       await this.#learn(k);
     }
@@ -161,7 +174,10 @@ class Load {
   }
 
   start(): void {
-    const writers = this.#rooms.map((_, k) => this.#write(k));
+    const writers = this.#rooms.flatMap((room, k) => [
+      this.#write(k),
+      ...this.#raters.map((rater) => this.#rateOften(rater, room.ideaId)),
+    ]);
     const readers = this.#callers.flatMap((caller, server) =>
       Array.from({ length: READERS }, (_, n) => this.#read(caller, server, n)),
     );
@@ -172,8 +188,7 @@ class Load {
   async #write(k: number): Promise<void> {
     const { id, ideaId } = this.#rooms[k] as Room;
     let known = await this.#learn(k);
-    const everyMs = (1000 * KEYS) / this.#rate;
-    let next = performance.now();
+    const pace = this.#pace();
     for (let i = k; this.#writing; i++) {
       const caller = this.#callers[(k + i) % 2] as Caller;
       try {
@@ -198,9 +213,32 @@ class Load {
           if (known2) known = known2;
         }
       }
+      await pace();
+    }
+  }
+
+  /** Waits so that all who write together do not write more often than the rate says. */
+  #pace(): () => Promise<void> {
+    const everyMs = (1000 * KEYS * (1 + RATERS)) / this.#rate;
+    let next = performance.now();
+    return async () => {
       next = Math.max(next + everyMs, performance.now() - everyMs);
       const wait = next - performance.now();
       if (wait > 1) await pause(wait);
+    };
+  }
+
+  async #rateOften(rater: Caller, ideaId: string): Promise<void> {
+    const pace = this.#pace();
+    for (let i = 0; this.#writing; i++) {
+      await rater.mutate('ratings.set', { ideaId, stars: 1 + (i % 5) }).then(
+        () => this.writes++,
+        async () => {
+          this.failedWrites++;
+          await pause(100);
+        },
+      );
+      await pace();
     }
   }
 
@@ -230,7 +268,9 @@ class Load {
       i % 3 === 1
         ? await caller.query<{ items: Item[] }>('ideas.list', { workspaceId: id, sort: 'oldest', limit: 5 })
         : await caller.query<{ items: Item[] }>('ideas.ranking', { workspaceId: id, limit: 5 });
-    this.observer.seen(expected, 'ideas', k, server, items.find((one) => one.id === ideaId)?.version ?? 0);
+    const hot = items.find((one) => one.id === ideaId);
+    // Ratings may move it off the first places; from the oldest ideas it cannot be missing.
+    if (hot || i % 3 === 1) this.observer.seen(expected, 'ideas', k, server, hot?.version ?? 0);
   }
 
   async stopWriting(): Promise<void> {
@@ -254,7 +294,7 @@ class Load {
   }
 
   close(): void {
-    for (const caller of this.#callers) caller.close();
+    for (const caller of [...this.#callers, ...this.#raters]) caller.close();
   }
 }
 

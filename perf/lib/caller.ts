@@ -5,11 +5,13 @@ const DEADLINE_MS = 10_000;
 
 /** Calls the public procedures of one server over kept-alive connections. */
 export class Caller {
+  readonly url: string;
   readonly #url: URL;
   readonly #agent = new Agent({ keepAlive: true });
   token = '';
 
   constructor(url: string) {
+    this.url = url;
     this.#url = new URL(url);
   }
 
