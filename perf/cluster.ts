@@ -24,6 +24,7 @@ import {
   readMysqlSettings,
 } from '@sparkroom/mysql';
 import { sql } from 'kysely';
+import { atEnd } from './lib/at-end.ts';
 import { type Cluster, startNatsCluster, startRedisCluster } from './lib/clusters.ts';
 import { machineFacts } from './lib/machine.ts';
 import { repository } from './lib/programs.ts';
@@ -211,10 +212,13 @@ async function main(): Promise<boolean> {
       log: () => {},
     });
     closing.push(() => stack.stop());
+    atEnd(() => stack.stop());
     const nats: Cluster = await startNatsCluster(join(dir, 'nats'));
     closing.push(() => nats.stop());
+    atEnd(() => nats.stop());
     const redis: Cluster = await startRedisCluster(join(dir, 'redis'));
     closing.push(() => redis.stop());
+    atEnd(() => redis.stop());
     console.log('  three NATS and six Redis servers are up');
 
     const url = new URL(stack.mysqlUrl);

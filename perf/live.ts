@@ -11,6 +11,7 @@ import { connectEvents, type Events, type Log, readEventsSettings } from '@spark
 import { LauncherError, startStack } from '@sparkroom/local';
 import { ensureDatabase, migrate, openMysql, readMysqlSettings } from '@sparkroom/mysql';
 import { headers } from 'nats';
+import { atEnd } from './lib/at-end.ts';
 import type { LiveHeard, LiveOrder } from './lib/live-clients.ts';
 import { cpuMicroseconds, machineFacts, peakMemoryMb } from './lib/machine.ts';
 import { freePort, repository } from './lib/programs.ts';
@@ -172,6 +173,10 @@ async function main(): Promise<boolean> {
     },
   });
   const children: ChildProcess[] = [];
+  atEnd(() => stack.stop());
+  atEnd(() => {
+    for (const child of children) child.kill('SIGKILL');
+  });
   let events: Events | undefined;
   try {
     const port = await freePort();
@@ -202,7 +207,8 @@ async function main(): Promise<boolean> {
     const before = await memoryOf(server);
     console.log(`  opening ${figure(clients)} feeds`);
     const began = performance.now();
-    const stalledCount = Math.floor(clients / stalledOneIn);
+    // Fewer than a hundred could not be told from the noise of a heap.
+    const stalledCount = Math.min(clients / 2, Math.max(100, Math.floor(clients / stalledOneIn)));
     const crowds = await Promise.all(
       Array.from({ length: processes }, async (_, p) => {
         const order: LiveOrder = { url, token, rooms: [], stalled: [] };

@@ -17,6 +17,7 @@ import {
   readMysqlSettings,
 } from '@sparkroom/mysql';
 import { sql } from 'kysely';
+import { atEnd } from './lib/at-end.ts';
 import { cpuMicroseconds, machineFacts } from './lib/machine.ts';
 import { repository } from './lib/programs.ts';
 import { figure, publish, table } from './lib/report.ts';
@@ -242,6 +243,7 @@ async function main(): Promise<boolean> {
       if (store && label) stores[store] = label;
     },
   });
+  atEnd(() => stack.stop());
   try {
     const url = new URL(stack.mysqlUrl);
     url.pathname = '/sparkroom_relay';
