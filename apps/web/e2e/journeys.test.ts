@@ -339,8 +339,11 @@ describe('a workspace', () => {
       .poll(async () => (await bo.client.workspaces.get.query({ id: workspaceId })).role)
       .toBe('viewer');
     const reader = await watchedPage(bo.context);
-    await reader.page.goto(`/w/${workspaceId}/new`);
-    await reader.page.getByText('Your role does not allow this').waitFor();
+    for (const form of ['new', 'guidance/new']) {
+      await reader.page.goto(`/w/${workspaceId}/${form}`);
+      await reader.page.getByText('Your role does not allow this').waitFor();
+      expect(await reader.page.getByRole('textbox').count()).toBe(0);
+    }
 
     await reader.page.goto(`/w/${workspaceId}`);
     await reader.page.getByText('Nobody has posted an idea yet.').waitFor();

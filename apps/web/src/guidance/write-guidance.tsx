@@ -1,6 +1,6 @@
 import { Alert, Anchor, Button, Group, Stack, Textarea, TextInput } from '@mantine/core';
 import type { GuidanceWithBody } from '@sparkroom/contract';
-import { troubleText } from '@sparkroom/ui';
+import { ErrorState, troubleText } from '@sparkroom/ui';
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -107,6 +107,21 @@ export function CreateGuidance() {
   const workspace = useWorkspace();
   const me = useMe();
   const base = `/w/${workspace.id}/guidance`;
+  if (!workspace.may.writeGuidance) {
+    // Said before anything is typed.
+    const reason = workspace.archivedAt === null ? 'ROLE_REQUIRED' : 'WORKSPACE_ARCHIVED';
+    return (
+      <ErrorState
+        order={1}
+        trouble={{ reason }}
+        action={
+          <Button component={Link} to={base}>
+            {t('guidance.back')}
+          </Button>
+        }
+      />
+    );
+  }
   return (
     <Stack maw="70ch">
       <Anchor component={Link} to={base} size="sm">

@@ -64,6 +64,9 @@ function RatePanel({ idea }: { idea: Idea }) {
           <Stack gap={0}>
             <ScoreBar score={idea.score} />
             <Coverage score={idea.score} />
+            <Text c="dimmed" size="xs" mt="xs">
+              {t('idea.scoreHint')}
+            </Text>
           </Stack>
         ) : (
           <Text c="dimmed">{t('idea.rateFirst')}</Text>

@@ -188,6 +188,8 @@ export const en = {
     version: 'Version {{version}}',
     yourRating: 'Your rating',
     scoreTitle: 'What the room thinks',
+    scoreHint:
+      'Few ratings count less: the score leans towards the mean of this workspace. The author does not count.',
     rateFirst: 'Rate it to see what the others think.',
     notRateable: 'This idea cannot be rated now.',
     ownRating: 'Your rating of your own idea is kept but not counted.',

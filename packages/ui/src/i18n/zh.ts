@@ -185,6 +185,7 @@ export const zh: Texts<typeof en> = {
     version: '第 {{version}} 版',
     yourRating: '您的评分',
     scoreTitle: '大家怎么看',
+    scoreHint: '评分人数少时，分数会靠近本工作区的平均分。作者自己的评分不计入。',
     rateFirst: '评分之后，就能看到其他人的看法。',
     notRateable: '这个创意现在不能评分。',
     ownRating: '您对自己创意的评分会保留，但不计入得分。',
