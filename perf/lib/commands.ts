@@ -9,6 +9,8 @@ export interface Sent {
   event: 'idea.created' | 'idea.revised' | 'idea.rated';
   /** Answered 200. Otherwise it was refused, or nobody knows. */
   acknowledged: boolean;
+  /** What was answered; 0 when nothing was. */
+  status: number;
   /** False where the rating may have been there already, through a command whose outcome nobody knows. */
   surelyNew: boolean;
   /** The text that came with it. */
@@ -139,9 +141,10 @@ export class Commands {
     note: Pick<Sent, 'event' | 'text' | 'surelyNew'>,
   ): Promise<Answer> {
     const requestId = `crash-${this.#run}-${++this.#number}`;
-    const sent: Sent = { requestId, acknowledged: false, ...note };
+    const sent: Sent = { requestId, acknowledged: false, status: 0, ...note };
     this.sent.set(requestId, sent);
     const answer = await this.#call(token, name, input, requestId);
+    sent.status = answer.status;
     sent.acknowledged = answer.status === 200;
     return answer;
   }

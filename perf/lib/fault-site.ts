@@ -5,7 +5,8 @@ import { freePort, type Program, repository, runToEnd, startProgram } from './pr
 /** A program of ours that can be killed, frozen and started again on its old port. */
 export interface Member {
   readonly name: string;
-  start(): Promise<void>;
+  /** @param more environment, for this time only */
+  start(more?: NodeJS.ProcessEnv): Promise<void>;
   /** SIGKILL, and waits for the end. */
   kill(): Promise<void>;
   freeze(): void;
@@ -116,9 +117,9 @@ function memberOf(name: MemberName, dir: string, url: string, env: NodeJS.Proces
   };
   return {
     name,
-    async start() {
+    async start(more = {}) {
       const log = join(dir, 'logs', `${name}.${++starts}.log`);
-      program = await startProgram(files[name], env, `${url}/healthz`, log);
+      program = await startProgram(files[name], { ...env, ...more }, `${url}/healthz`, log);
     },
     async kill() {
       send('SIGKILL');

@@ -11,6 +11,8 @@ const quiet: Log = { debug() {}, info() {}, warn() {}, error() {} };
 export interface Verdict {
   commands: number;
   acknowledged: number;
+  /** How many commands were answered by each status; `0`: not answered. */
+  statuses: Record<string, number>;
   events: number;
   /** Acknowledged commands without an event; events that are not in the stream, or had no effect. */
   lost: number;
@@ -181,6 +183,9 @@ export class Judge {
     return {
       commands: all.length,
       acknowledged: all.filter((sent) => sent.acknowledged).length,
+      statuses: Object.fromEntries(
+        [...Map.groupBy(all, ({ status }) => status)].map(([status, some]) => [status, some.length]),
+      ),
       events: outbox.length,
       lost: found.lost.length,
       doubled: found.doubled.length,
