@@ -192,12 +192,15 @@ const faults: readonly Fault[] = [
     name: 'NATS store rolled back',
     async run(scene) {
       const { stack, dir } = scene.site;
+      const { events } = scene.judge;
+      const stored = async () => (await events.manager.streams.info(events.stream)).state.last_seq;
       const data = join(dir, 'data', 'nats');
       await stack.kill('nats');
       await rm(`${data}-copy`, { recursive: true, force: true });
       await cp(data, `${data}-copy`, { recursive: true });
       await stack.restart('nats');
-      await wait(3_000, scene);
+      const before = await stored();
+      await until('new events', 15_000, async () => (await stored()) > before + 20);
       await stack.kill('nats');
       await rm(data, { recursive: true });
       await cp(`${data}-copy`, data, { recursive: true });
@@ -208,7 +211,10 @@ const faults: readonly Fault[] = [
   {
     number: 9,
     name: 'stream purged',
-    run: async ({ judge: { events } }) => void (await events.manager.streams.purge(events.stream)),
+    async run({ judge: { events } }) {
+      const { purged } = await events.manager.streams.purge(events.stream);
+      if (purged === 0) throw new Error('nothing was purged');
+    },
   },
   {
     number: 9,
@@ -462,7 +468,7 @@ async function main(signal: AbortSignal): Promise<boolean> {
   const notBuilt = rows.filter(({ result }) => result === 'not built').map(({ name }) => name);
   if (notBuilt.length > 0) console.log(`not built: ${notBuilt.join('; ')}`);
   const pass = count('FAIL') + notBuilt.length === 0;
-  await publish('faults', {
+  const result = {
     name: 'faults',
     pass,
     passed: count('pass'),
@@ -474,7 +480,10 @@ async function main(signal: AbortSignal): Promise<boolean> {
     rows,
     machine,
     at: new Date().toISOString(),
-  });
+  };
+  // A part of the faults is not the result.
+  if (positionals.length === 0) await publish('faults', result);
+  else console.log(`RESULT ${JSON.stringify(result)}`);
   return pass;
 }
 
