@@ -193,13 +193,22 @@ const faults: readonly Fault[] = [
     async run(scene) {
       const { stack, dir } = scene.site;
       const { events } = scene.judge;
-      const stored = async () => (await events.manager.streams.info(events.stream)).state.last_seq;
+      /** 0: no answer, it has just been started. */
+      const stored = (): Promise<number> =>
+        events.manager.streams.info(events.stream).then(
+          ({ state }) => state.last_seq,
+          () => 0,
+        );
       const data = join(dir, 'data', 'nats');
       await stack.kill('nats');
       await rm(`${data}-copy`, { recursive: true, force: true });
       await cp(data, `${data}-copy`, { recursive: true });
       await stack.restart('nats');
-      const before = await stored();
+      let before = 0;
+      await until('an answer of NATS', 15_000, async () => {
+        before = await stored();
+        return before > 0;
+      });
       await until('new events', 15_000, async () => (await stored()) > before + 20);
       await stack.kill('nats');
       await rm(data, { recursive: true });

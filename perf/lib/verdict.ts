@@ -121,7 +121,6 @@ export class Judge {
       await pause(250);
       waiting = await this.#waiting().catch((error: unknown) => `a store does not answer: ${error}`);
     }
-    const settledSeconds = (performance.now() - began) / 1000;
     const found: Record<'lost' | 'doubled' | 'reordered' | 'drift', string[]> = {
       lost: [],
       doubled: [],
@@ -150,7 +149,15 @@ export class Judge {
 
     // Events and the stream. Sequences start anew with a stream that was purged or rolled back: read it whole.
     const ours = new Set(outbox.map(({ event_id }) => event_id));
-    const stored = (await storedFrom(this.#events, 1)).filter(({ id }) => ours.has(id));
+    const read = async (): Promise<Stored[]> =>
+      (await storedFrom(this.#events, 1)).filter(({ id }) => ours.has(id));
+    let stored = await read();
+    // What the server has lost is found by the auditor, which looks once a minute.
+    while (new Set(stored.map(({ id }) => id)).size < ours.size && performance.now() - began < deadlineMs) {
+      await pause(1_000);
+      stored = await read();
+    }
+    const settledSeconds = (performance.now() - began) / 1000;
     compare('the stream', ours, stored, found);
 
     // Events and effects.
